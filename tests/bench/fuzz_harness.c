@@ -19,7 +19,7 @@ uint8_t *hal_stack_limit(void) {
     return NULL;
 }
 
-/* Every answer must be a frame: a zero ends it, and none is longer than the document allows. */
+/* Checks that every answer is a frame: a zero ends it, and none is longer than documented. */
 static size_t answer_bytes;
 
 void hal_serial_write(uint8_t byte) {
@@ -33,7 +33,7 @@ static void receive(const uint8_t *bytes, size_t length) {
         harness_receive(bytes[i]);
 }
 
-/* Frames the content as a host does, so that what is behind the CRC is reached too. */
+/* Frames the content as a host does, so that code behind the CRC check is reached too. */
 static void receive_frame(uint8_t *content, uint16_t length) {
     uint8_t code = 1, start = 0, encoded[ENCODED_BYTES + 2];
     uint16_t out = 1;
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         receive(data, size);
         return 0;
     }
-    /* A length byte, and that many bytes of a frame; again. */
+    /* Repeatedly a length byte, and that many bytes of a frame. */
     while (size > 1) {
         uint8_t content[FRAME_BYTES];
         uint16_t length = data[0];

@@ -1,4 +1,4 @@
-/* Drives the AES accelerator of a CC2538 or CC26x0: what `job` says is done between `begin` and
+/* Drives the AES accelerator of a CC2538 or CC26x0: does the work in `job` between `begin` and
    `done`. */
 #include <stdint.h>
 

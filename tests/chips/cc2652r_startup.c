@@ -1,7 +1,7 @@
 /*
- * What TI's start-up code does on a CC2652R: it changes the mode of the sensor controller's domain
- * step by step, lets the ROM set trims and the cache, and switches the clocks to their crystals by
- * the ROM's functions.
+ * TI's start-up code on a CC2652R: it changes the mode of the sensor controller's domain step by
+ * step, lets the ROM set trims and the cache, and switches the clocks to their crystals by the
+ * ROM's functions.
  */
 #include <stdint.h>
 
@@ -19,7 +19,7 @@ void reset(void) {
     for (uint32_t function = 0; function < 3; function++) {
         CALL(ROM(28, function), 0, 0);
     }
-    /* PDA is 2, and active 0 is on the way there from low power. */
+    /* PDA is 2; the way there from low power is through active, 0. */
     static const uint32_t modes[] = {0, 2};
     for (uint32_t step = 0; step < 2; step++) {
         SYSIF(0x00) = modes[step];
@@ -38,8 +38,7 @@ void reset(void) {
     sources[1] = CALL(ROM(24, 0), 4, 0);
     owned[0] = REGISTER(0x400c8000);
     owned[1] = REGISTER(0x400c8000);
-    /* The real-time clock's time as it is compared, which TI's code takes the crystal's start by.
-     */
+    /* The real-time clock's compare value, by which TI's code times the crystal's start. */
     REGISTER(0x40092000) = 1;
     while (!REGISTER(0x40092030)) {
     }

@@ -39,7 +39,7 @@ static uint32_t kept_count, scenario, state, depth, budget;
     })
 #define WRITE(name, value) __asm__ volatile("msr " #name ", %0" ::"r"(value) : "memory")
 
-/* What is pending is taken before this is over, on any core. */
+/* Pending exceptions are taken before this returns, on any core. */
 static void settle(void) {
     __asm__ volatile("dsb\n isb" ::: "memory");
 }
@@ -63,7 +63,7 @@ static uint32_t priority(void) {
     return random_below(8) << 5;
 }
 
-/* One random deed; in the handlers of NMI and hard faults none that would lock up. */
+/* Does one random thing; in the handlers of NMI and hard faults, none that would lock up. */
 static void act(uint32_t number) {
     uint32_t line = random_below(LINES);
     int may_fault = number != 2 && number != 3 && READ(faultmask) == 0;
@@ -91,7 +91,7 @@ static void act(uint32_t number) {
         WRITE(basepri, priority());
         break;
     case 8:
-        /* There it cannot be set (B5.2.3, ExecutionPriority), which QEMU 7.2 does not know. */
+        /* In NMI and HardFault it cannot be set (B5.2.3, ExecutionPriority); QEMU 7.2 allows it. */
         if (number != 2 && number != 3) {
             WRITE(faultmask, random_below(2));
         }

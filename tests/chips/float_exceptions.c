@@ -56,7 +56,7 @@ __attribute__((used)) void handle(uint32_t exception_return, const uint32_t *fra
         __asm__ volatile(FLOAT "vmov s3, %2\n vmrs %0, fpscr\n vmov %1, s16"
                          : "=&r"(fpscr), "=&r"(last)
                          : "r"(0x40490FDB));
-        /* Of S0 to S15 and the rest of a new context's FPSCR the architecture does not tell. */
+        /* The architecture leaves S0 to S15 and the rest of a new context's FPSCR undefined. */
         note((FPCCR & ASPEN) != 0 ? fpscr & CONTEXT : 0);
         note(last);
         note(FPCCR & STACKING);
@@ -112,7 +112,7 @@ static void run(void) {
     note(FPCCR & STACKING);
     if ((control & FPCA) != 0) {
         uint32_t fpscr;
-        /* S16 to S31 are the handlers' to keep, and these keep them. */
+        /* Handlers must preserve S16 to S31, and these do. */
         __asm__ volatile(FLOAT "vmrs %0, fpscr\n vstmia %1, {s0-s31}"
                          : "=&r"(fpscr)
                          : "r"(floats)
@@ -153,7 +153,7 @@ static uint32_t semihost(uint32_t operation, const void *arguments) {
 __attribute__((used, noreturn)) void scenarios(void) {
     static uint32_t process_stack[256];
     CPACR |= 0xF << 20;
-    /* SVC goes before PendSV. */
+    /* SVC has priority over PendSV. */
     SHPR3 = 0x00E00000;
     SHPR2 = 0x20000000;
     for (uint32_t scenario = 0; scenario < SCENARIOS; scenario++) {

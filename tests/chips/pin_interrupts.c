@@ -1,6 +1,6 @@
 /*
- * Sleeps, and counts the interrupts of three pins in `seen`: the first is told of rising edges, the
- * second of falling ones, the third of both. On the CC2538 a fourth is told of a high level.
+ * Sleeps, and counts the interrupts of three pins in `seen`: the first on rising edges, the second
+ * on falling ones, the third on both. On the CC2538 a fourth interrupts on a high level.
  */
 #include <stdint.h>
 

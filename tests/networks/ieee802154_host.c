@@ -35,8 +35,8 @@ static void receive(const uint8_t *frame, size_t length) {
     next_fault = AIR_RIGHT;
 }
 
-/* Where the sanitizer lets through so many bytes only: at an address of 32 bits, which the DMA of
-   chips can take. */
+/* Returns memory of which the sanitizer admits only this many bytes, at a 32-bit address, which the
+   chips' DMA needs. */
 static uint8_t *room(size_t bytes) {
     static uint8_t memory[RADIO_PSDU_BYTES_MAX + 1];
     ASAN_UNPOISON_MEMORY_REGION(memory, sizeof memory);
@@ -46,8 +46,8 @@ static uint8_t *room(size_t bytes) {
     return memory;
 }
 
-/* A frame that is taken into no more room than the interface promises; memory.c's radio has the
-   exact length of each. */
+/* Receives a frame into no more room than the interface promises; memory.c's radio has the exact
+   length of each. */
 static security_status take(const security_asn *asn, uint8_t **out, frame_header *header) {
     *out = room(air_has_faults ? RADIO_FRAME_BYTES_MAX : next_bytes);
     if (!air_receive(next, next_bytes, next_fault, CCM_STRATEGY_STREAMS))
@@ -265,7 +265,7 @@ static void world(void) {
         security_add_key(&key);
     }
     for (uint8_t type = 0; type < 4; type++) {
-        /* Level 4 has no MIC: what it lets in, anybody can forge. It is left out here. */
+        /* Level 4 has no MIC, so anybody can forge its frames: it is left out here. */
         security_rule rule = {.frame_type = type, .levels = 0xee};
         security_add_rule(&rule);
     }
@@ -318,7 +318,7 @@ static void accept(const security_asn *asn, const char *why) {
     }
 }
 
-/* Something is wrong with a frame beside what it says. */
+/* Something is wrong with a frame apart from its contents. */
 static air_fault fault_of_genuine(void) {
     static const air_fault faults[] = {AIR_FCS_WRONG, AIR_CUT, AIR_LENGTH};
     return faults[chance(3)];
@@ -333,7 +333,7 @@ static void fuzz(unsigned long frames) {
     unsigned long refused = 0, accepted = 0;
     uint8_t frame[RADIO_FRAME_BYTES_MAX] = {0}, other[RADIO_FRAME_BYTES_MAX];
     security_asn asn = {0}, later;
-    bool is_fresh = false; /* nothing was accepted of a radio that lies */
+    bool is_fresh = false; /* nothing was accepted from a lying radio */
     while (refused < frames) {
         if (accepted % 64 == 0 || !is_fresh) {
             is_fresh = true;
@@ -399,7 +399,7 @@ static void fuzz(unsigned long frames) {
         receive(frame, length);
         refuse(slot, "replayed");
         refused++;
-        /* What a radio says that answers at random can be anything: it must do no harm. */
+        /* A radio that answers at random may say anything: it must do no harm. */
         for (unsigned i = 0; air_has_faults && i < 2; i++, refused++) {
             uint8_t *out;
             frame_header header;
@@ -433,8 +433,8 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* The DMA of chips takes addresses of 32 bits: what drivers give it lies on this stack, or is
-   static in a program that is linked to low addresses. */
+/* The chips' DMA takes 32-bit addresses: what drivers give it is on this stack, or is static in a
+   program that is linked to low addresses. */
 const char *__asan_default_options(void) {
     return "detect_stack_use_after_return=0";
 }

@@ -1,4 +1,4 @@
-/* A mote or the authority of PLASA as a program: commands on standard input, an answer each. Built
+/* A mote or the authority of PLASA as a program: commands on standard input, one answer each. Built
    with PLASA_IS_AUTHORITY it has the authority's modules, else a mote's. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void say(const uint8_t *bytes, size_t length) {
     printf("\n");
 }
 
-/* Exactly as many bytes as there are, so that the sanitizer sees a read beyond. */
+/* Allocates exactly as many bytes as there are, so that the sanitizer sees a read beyond. */
 static uint8_t *exactly(uint8_t length) {
     uint8_t *copy = malloc(length == 0 ? 1 : length);
     if (copy == 0)
@@ -100,7 +100,7 @@ static void serve(char *words[], int count) {
         } else {
             for (uint8_t i = 0; i < length; i++)
                 if (message[i] != 0)
-                    abort(); /* something of a refused packet was left */
+                    abort(); /* part of a refused packet was left */
             refused();
         }
     } else if (strcmp(what, "reconfigure") == 0) { /* label, policy, key, number */
@@ -161,7 +161,7 @@ static void serve(char *words[], int count) {
     free(message);
 }
 
-/* Random messages, and genuine ones that were changed, to every parser: none may be taken. */
+/* Gives random messages and modified genuine ones to every parser: none may be accepted. */
 static uint64_t state;
 
 static uint32_t chance(uint32_t below) {

@@ -1,8 +1,8 @@
-/* What FIELD_HEADER declares of points, on operands that the test writes. */
+/* The point operations that FIELD_HEADER declares, on operands that the test writes. */
 #include "cases.h"
 #include FIELD_HEADER
 
-/* A point, and one that is ready to be added. */
+/* A point, and one prepared for addition. */
 volatile fe operands[CASES][8];
 volatile fe results[CASES][9];
 

@@ -1,4 +1,4 @@
-/* Each operation that a compiler makes a runtime helper of, on operands that the test writes. */
+/* Each operation that a compiler turns into a runtime helper, on operands that the test writes. */
 #include <stdint.h>
 #include <string.h>
 

@@ -74,7 +74,7 @@ public class Cc2420 {
     return answer.toString();
   }
 
-  /** Each byte comes at its end; preamble and delimiter first. */
+  /** Delivers each byte at its end; preamble and delimiter come first. */
   private static void receive(String hex) throws Exception {
     String frame = "000000007a" + hex;
     double begin = core.getTimeMillis();

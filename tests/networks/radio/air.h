@@ -1,4 +1,4 @@
-/* What tests do to a driver's radio: frames come in, and what was loaded is looked at. */
+/* What tests do to a driver's radio: let frames arrive, and inspect what was loaded. */
 #ifndef AIR_H
 #define AIR_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What is wrong with a frame beside what it says. */
+/* What is wrong with a frame apart from its contents. */
 typedef enum {
     AIR_RIGHT,     /* nothing: its FCS is right too */
     AIR_FCS_WRONG, /* as after a disturbance */
@@ -20,23 +20,23 @@ typedef enum {
     AIR_FAULTS
 } air_fault;
 
-/* The driver is up, and takes every frame. */
+/* Starts the driver, which accepts every frame. */
 void air_start(void);
 
-/* A frame without its FCS comes in; `streams`: it is looked at while it does. False: the driver
-   says that none came, or none that is right. */
+/* Lets a frame arrive, given without its FCS; `streams`: it is processed while it arrives. Returns
+   false if the driver reports no frame, or no correct one. */
 bool air_receive(const uint8_t *frame, uint8_t length, air_fault fault, bool streams);
 
-/* The radio answers as it should again. */
+/* Lets the radio answer correctly again. */
 void air_calm(void);
 
 /* Copies what was loaded to be sent, without its FCS; returns its length. */
 uint8_t air_loaded(uint8_t *frame);
 
-/* Which faults there are. */
+/* Whether the radio can have faults. */
 extern const bool air_has_faults;
 
-/* A number below another, from the test's generator. */
+/* Returns a number below another, from the test's generator. */
 uint32_t chance(uint32_t below);
 
 #ifdef __cplusplus

@@ -271,7 +271,7 @@ static uint16_t TBCTL, TBCCTL0, TBCCR0;
 static uint8_t P1DIR, P3DIR, P3SEL, P4DIR, P4SEL, U0CTL, U0TCTL, U0BR0, U0BR1, U0MCTL, ME1;
 enum { TIMER_ACLK = 0x0100, TIMER_CONTINUOUS = 0x0020, TIMER_CLEAR = 0x0004 };
 
-// What is assembly on the board.
+// Replaces the board's assembly.
 #define CC2420_ASSEMBLY_H
 static const uint8_t IFG1 = 0xff; // a byte has always come
 

@@ -2,7 +2,7 @@
 // with commands and with the queue of received frames (SWCU117, chapter Radio).
 #include "ti-aes.hpp"
 
-// The driver's own words for what lies in memory, whose pointers have 64 bits here.
+// The driver's own structures in memory; their pointers have 64 bits here.
 #define _Static_assert(...) static_assert(true)
 extern "C" {
 #include "cc2650/rf-core.h"
@@ -21,7 +21,7 @@ static uint32_t rat_at(uint64_t ns) {
     return (uint32_t)(ns / RAT_NS);
 }
 
-// A frame into the queue, if there is a place and it is as it should be; a core that lies writes
+// Puts a frame into the queue if there is room and the frame is correct; a lying core writes
 // anything.
 static void deliver(const arrival &a) {
     rf_entry *entry = receiver->queue->current;
@@ -38,7 +38,7 @@ static void deliver(const arrival &a) {
     entry->data[bytes + 1] = (uint8_t)told(0x30);
     memcpy(entry->data + bytes + 2, &time, sizeof time);
     entry->length = (uint8_t)told(bytes + 6);
-    // Pending, active or busy it would be the core's for ever.
+    // An entry left pending, active or busy would belong to the core for ever.
     uint8_t status = (uint8_t)told(RF_ENTRY_FINISHED);
     entry->status = status < RF_ENTRY_FINISHED ? (uint8_t)RF_ENTRY_FINISHED : status;
     receiver->queue->current = entry->next;
@@ -58,7 +58,7 @@ static void happen() {
         if (receiver != nullptr)
             receiver->status = RF_ACTIVE;
     }
-    // A frame is told of when it is over. One that begins while nobody listens is lost.
+    // A frame is reported when it ends. One that begins while nobody listens is lost.
     static bool is_hearing;
     for (arrival *a = next_arrival(); a != nullptr && a->sfd_ns <= now_ns; a = next_arrival()) {
         bool can_hear = receiver != nullptr && tx_start_ns == 0 && tx_end_ns == 0;
@@ -147,7 +147,7 @@ static uint32_t on() {
 static uint32_t load_done() {
     return 2;
 }
-// Seconds, and 2^-32 of them: only now and then both are of the same time.
+// Seconds, and 2^-32 of them: the two are only sometimes of the same time.
 static uint64_t latched;
 static uint32_t seconds_get() {
     latched = now_ns;

@@ -1,7 +1,7 @@
-// What simulated chips share: time, registers that are functions, a receiver's FIFO.
+// Shared by simulated chips: time, registers that are functions, a receiver's FIFO.
 //
 // A driver is compiled as C++ with its chip's registers as objects of this file. Each access to one
-// takes time, and what happened meanwhile happens first.
+// takes time, and events that fall due meanwhile happen first.
 #pragma once
 
 #include "air.h"
@@ -122,7 +122,7 @@ static void wait_for_silence() {
         spend(BYTE_NS / 2);
 }
 
-// Some frames before it and behind it, where it is crowded.
+// Puts a frame on the air; for AIR_CROWD, some others before and after it.
 static void put_all(const uint8_t *frame, uint8_t length, air_fault fault) {
     uint8_t other[RADIO_FRAME_BYTES_MAX];
     wait_for_silence();
@@ -142,7 +142,7 @@ static void put_all(const uint8_t *frame, uint8_t length, air_fault fault) {
 // ---- The receive FIFO of CC2420 and CC2538: 128 bytes in a ring ----
 
 enum { FIFO_BYTES = 128, STATUS_CRC = 0x80, STATUS_CORRELATION = 106 };
-// What a test sets to see that the others can fail.
+// Set by a test, to show that the others can fail.
 #ifndef STATUS_CRC_WRONG
 #define STATUS_CRC_WRONG 0
 #endif
@@ -176,12 +176,12 @@ struct fifo {
             frame = read;
         return byte;
     }
-    // Whether the first frame is in whole.
+    // Whether the first frame is complete.
     bool has_frame() const {
         return write > frame && write > frame + (ring[frame % FIFO_BYTES] & 0x7f) &&
                !(arrives && write - taken == frame);
     }
-    // What has arrived of a frame until now; true: it is over. The receiver is on.
+    // Takes what has arrived of a frame until now; true: it has ended. The receiver is on.
     bool take(const arrival &a) {
         if (!arrives) {
             arrives = true;
@@ -206,7 +206,7 @@ struct fifo {
     }
 };
 
-// ---- What a program does between two frames: anything, in any order ----
+// ---- Actions of a program between two frames: any, in any order ----
 
 static void use_at_random() {
     uint8_t frame[RADIO_FRAME_BYTES_MAX] = {0};
@@ -266,8 +266,8 @@ static void use_at_random() {
     }
 }
 
-// A frame of those that the radio holds or gets, of which only whole ones are looked at, as CSMA
-// does. What it held before is dropped.
+// Receives a frame that the radio holds or gets, looking only at whole ones, as CSMA does. What it
+// held before is dropped.
 static bool listen(const uint8_t *frame, uint8_t length, air_fault fault) {
     uint8_t other[RADIO_FRAME_BYTES_MAX];
     radio_time sfd;

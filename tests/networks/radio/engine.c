@@ -13,7 +13,7 @@ void engine_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, size_t b
     aes_encrypt(&keys, out, in, blocks);
 }
 
-/* Puts bytes through the CBC-MAC, `used` bytes of its block being taken; fills the last block. */
+/* Adds bytes to the CBC-MAC, with `used` bytes of its block taken; pads the last block. */
 static void authenticate(const aes_ctx *keys, uint8_t *mac, size_t used, const uint8_t *from,
                          size_t bytes) {
     if (used + bytes == 0)

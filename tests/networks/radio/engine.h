@@ -11,7 +11,7 @@ extern "C" {
 
 void engine_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* CCM of RFC 3610 with L = 2. `tag` gets 16 bytes, of which the first tag_bytes count. */
+/* CCM of RFC 3610 with L = 2. `tag` gets 16 bytes; only the first tag_bytes count. */
 typedef struct {
     const uint8_t *key;   /* 16 bytes */
     const uint8_t *nonce; /* 13 bytes */

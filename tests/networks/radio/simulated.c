@@ -1,5 +1,5 @@
 /* A radio whose medium and time are another process: requests on standard output, answers on
-   standard input, one a line. Code takes no time. The serial line is standard error.
+   standard input, one per line. Code takes no time. The serial line is standard error.
 
      S time          sleep until a tick           -> now
      N               what time is it?             -> now

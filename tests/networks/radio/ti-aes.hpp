@@ -83,7 +83,7 @@ static void out_set(uint32_t address) {
     address_out = address;
 }
 
-// The channel that reads starts.
+// Starts the channel that reads.
 static void in_bytes(uint32_t bytes) {
     if (selected == KEY_STORE) {
         for (unsigned i = 0; i < KEYS; i++)
@@ -146,7 +146,7 @@ TI_AES_PORT(CRYPTO_AESTAGOUT3, tag_get<3>, clear);
 static uint32_t CRYPTO_DMACH0CTL, CRYPTO_DMACH1CTL, CRYPTO_AESDATALEN1, CRYPTO_IRQEN,
     CRYPTO_IRQTYPE;
 
-// The core sleeps until something happens, which is soon.
+// Sleeps until something happens, which is soon.
 static void sleep_until_interrupt(uint8_t, uint32_t) {
     chip::spend(20000);
 }
