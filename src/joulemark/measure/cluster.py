@@ -255,6 +255,7 @@ def _prepared(told: Conductor) -> None:
     """Check that this worker has the conductor's version, and make the user's own sources known.
 
     Raises:
+        InputError: a folder of sources is not shared with this worker.
         ToolError: this worker would not give the conductor's results.
     """
     here = f"worker on {socket.gethostname()}"
