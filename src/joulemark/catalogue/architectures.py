@@ -1,4 +1,4 @@
-"""Security architectures: their modules, how they are wired, and what is measured of them."""
+"""Security architectures: their modules, their wiring, and what is measured."""
 
 import hashlib
 import importlib.util
@@ -21,15 +21,15 @@ PartName = Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]
 
 
 class Step(Protocol):
-    """An operation of the measuring application, and what it must give."""
+    """An operation of the measuring application, and its expected outputs."""
 
     @property
     def row(self) -> str:
-        """Measured operation; several operations with one row add up."""
+        """Measured operation; operations with the same row add up."""
 
     @property
     def operation(self) -> str:
-        """As the application's part.toml names it."""
+        """Name in the application's part.toml."""
 
     @property
     def message(self) -> bytes:
@@ -41,67 +41,71 @@ class Step(Protocol):
 
 
 class Seen(NamedTuple):
-    """Row that a frame on the air belongs to."""
+    """The row to which a frame on the air belongs."""
 
     row: str
     message: str
-    """Which one of the row's: a protocol takes one of each."""
+    """Which of the row's messages this is: a protocol run needs one of each."""
     is_whole: bool
-    """The row adds the frame; else it adds to one that would be there without it."""
+    """Whether the row causes the whole frame; if not, it adds to a frame that is sent anyway."""
 
 
 class Listener(Protocol):
     """Hears every frame of a network, with the secrets of all motes."""
 
     def look(self, sender: int, receiver: int, payload: bytes) -> tuple[bool, str | None]:
-        """Whether a data frame's payload verifies, and which nonce has come twice, if one has."""
+        """Return whether a data frame's payload verifies, and the nonce that was reused, if any."""
 
 
 class Oracle(Protocol):
-    """`oracle.py` in an architecture's folder; who is priced in no network needs no more of it."""
+    """`oracle.py` in an architecture's folder.
+
+    An architecture that is not measured in a network needs only `steps` and `on_air`.
+    """
 
     def steps(self, random: Random, trials: int) -> Iterator[Step]:
-        """Everything that is told after a boot, in order; each row comes `trials` times."""
+        """Yield all operations to execute after a boot, in order, each row `trials` times."""
 
     def on_air(self) -> Mapping[str, int]:
-        """Bytes that each row adds to what is sent."""
+        """Return the bytes that each row adds to the frames sent."""
 
     def seen(self, payload: bytes) -> tuple[str, str, bool] | None:
-        """Row that a data frame's payload belongs to, as in `Seen`; None: of no row."""
+        """Return the fields of `Seen` for a data frame's payload; None if it has no row."""
 
     def broken(self, lines: Mapping[str, list[str]]) -> str | None:
-        """Messages wrongly accepted, or not served, according to each mote's output."""
+        """Describe messages wrongly accepted or not served, according to the motes' output."""
 
 
 class AirMote(datafile.DataModel):
-    """A mote of the network in which an architecture is seen."""
+    """A mote of the network in which an architecture is measured."""
 
     name: str
     program: PartName
     modules: list[str] = Field([])
-    """Wired between its application and its stack; an application may have modules in it."""
+    """Modules wired between its application and its stack, besides those that the application
+    contains."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     start_s: Annotated[float, Field(ge=0)] = 0.0
     restart_s: list[Annotated[float, Field(gt=0)]] = Field([])
 
 
 class Attack(datafile.DataModel):
-    """The same network with one mote more."""
+    """The same network with an attacker added."""
 
     name: str
-    """Description for people."""
+    """Description for readers."""
     victim: str
-    """The mote whose energy is looked at."""
+    """The mote whose energy is compared."""
     mote: AirMote
 
 
 class Air(datafile.DataModel):
-    """The network in which all is sent that modules send."""
+    """The network in which the frames of all modules are sent."""
 
     for_s: Annotated[float, Field(gt=0)]
     mote: Annotated[list[AirMote], Field(min_length=1)]
     attacked: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
-    """Macros of all of its motes while there are attacks, over theirs."""
+    """Macros that override those of all motes while there are attacks."""
     attack: list[Attack] = Field([])
 
 
@@ -110,23 +114,24 @@ class Module(datafile.DataModel):
 
     name: str
     parts: Annotated[list[PartName], Field(min_length=1)]
-    """Folders under firmware/, or interfaces, for which the parts behind them stand."""
+    """Folders under firmware/, or interfaces, which stand for the parts behind them."""
     over: list[str] = Field([])
-    """Other modules, without which it cannot be."""
+    """Other modules that it requires."""
     keep: list[str] = Field([])
-    """Functions that are in the image though nobody there calls them."""
+    """Functions that are kept in the image even if nothing calls them."""
     whole: bool = False
-    """All that it keeps is there wherever it is wired; of others, what is called."""
+    """Everything in `keep` is kept wherever it is wired; otherwise only if it is named itself, or
+    called."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
-    """Macros of all parts where it is wired."""
+    """Macros of all parts of a program that it is wired into."""
 
 
 class Wired(NamedTuple):
-    """What goes into a program with some modules."""
+    """What some modules put into a program."""
 
     parts: list[str]
     without: list[str]
-    """Parts that are left out though the application needs them."""
+    """Parts that are left out although the application needs them."""
     keep: list[str]
     define: dict[str, int]
 
@@ -136,16 +141,16 @@ class Architecture(datafile.DataModel):
 
     title: str
     application: PartName
-    """The protected application, which knows nothing of it."""
+    """The protected application, which is unaware of the architecture."""
     measured_by: PartName | None = None
     """The application that executes the modules' operations one at a time, if there is one."""
     unmeasured: list[PartName] = Field([])
-    """Parts behind interfaces with which that application cannot be."""
+    """Parts behind interfaces that the measuring application cannot be combined with."""
     air: Air | None = None
     without: list[PartName] = Field([])
-    """Parts that the application has only where a module brings them."""
+    """Parts that are in the application only if a module brings them."""
     wiring: dict[str, dict[str, PartName]]
-    """By core: the parts behind interfaces."""
+    """The parts behind interfaces, by core."""
     module: Annotated[list[Module], Field(min_length=1)]
 
     _folder: Path = PrivateAttr()
@@ -157,14 +162,14 @@ class Architecture(datafile.DataModel):
 
     @property
     def file(self) -> Path:
-        """Its file."""
+        """Path of its file."""
         return self._folder / FILE
 
     def wiring_of(self, core: str) -> Mapping[str, str]:
-        """The parts behind interfaces on a core.
+        """Return the parts behind interfaces on a core.
 
         Raises:
-            InputError: it cannot be wired for such a core.
+            InputError: it has no wiring for that core.
         """
         if core not in self.wiring:
             mend = f"add [wiring.{core}], or choose a board with {' or '.join(self.wiring)}"
@@ -172,12 +177,13 @@ class Architecture(datafile.DataModel):
         return self.wiring[core]
 
     def wired(self, behind: Mapping[str, str], *names: str, whole: bool = True) -> Wired:
-        """What modules and those that they are over put into a program.
+        """Return what modules, and the modules that they require, put into a program.
 
         Args:
             behind: the parts behind interfaces.
-            names: of the modules.
-            whole: keep what all of them keep, not only these and what is `whole` itself.
+            names: names of the modules.
+            whole: apply `keep` of all modules, not only of the named ones and of those with
+                `whole`.
 
         Raises:
             InputError: it has no such module.
@@ -204,7 +210,7 @@ class Architecture(datafile.DataModel):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its file and of its oracle, hexadecimal."""
+        """SHA-256 of its file and its oracle, hexadecimal."""
         digest = hashlib.sha256(self.file.read_bytes())
         if self.has_oracle:
             digest.update((self._folder / _ORACLE).read_bytes())
@@ -212,11 +218,11 @@ class Architecture(datafile.DataModel):
 
     @property
     def has_oracle(self) -> bool:
-        """Whether its folder says what its messages must be."""
+        """Whether its folder has an oracle for its messages."""
         return (self._folder / _ORACLE).is_file()
 
     def listener(self) -> Listener | None:
-        """What hears its frames: the oracle's `Listener`, where it has one."""
+        """Make the oracle's `Listener`; None if it has none."""
         made: Listener | None = None
         if self.has_oracle and hasattr(self.oracle, "Listener"):
             made = self.oracle.Listener()
@@ -224,7 +230,7 @@ class Architecture(datafile.DataModel):
 
     @cached_property
     def oracle(self) -> Oracle:
-        """Expected messages.
+        """Oracle of its messages.
 
         Raises:
             InputError: its folder has no oracle.py.
@@ -242,7 +248,7 @@ class Architecture(datafile.DataModel):
 
 
 def names(firmware: Path = FIRMWARE) -> list[str]:
-    """Names of all architectures: folders of firmware."""
+    """Return the names of all architectures: folders under firmware/."""
     return sorted(path.parent.name for path in firmware.glob(f"*/{FILE}"))
 
 
@@ -250,7 +256,7 @@ def load_architecture(name: str, firmware: Path = FIRMWARE) -> Architecture:
     """Read an architecture's file.
 
     Raises:
-        InputError: there is none of that name, or its file is wrong.
+        InputError: no architecture has that name, or its file is invalid.
     """
     known = names(firmware)
     if name not in known:

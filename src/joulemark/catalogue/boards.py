@@ -1,4 +1,4 @@
-"""Boards: what a person can buy, as data."""
+"""Boards that a person can buy, as data."""
 
 import hashlib
 from functools import cached_property, lru_cache
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from joulemark._engine import Wiring
 
 PIN = r"^(P[1-8]\.[0-7]|P[01]\.[0-3][0-9]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
-"""Of an MSP430, of a CC26x0, and of chips with lettered ports."""
+"""Pins of MSP430 and nRF52 (P1.0, P0.13), of CC26x0 (DIO5) and of chips with lettered ports."""
 
 FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})
 
@@ -28,13 +28,13 @@ Source = Annotated[str, Field(min_length=1)]
 Grade = Literal["measured", "datasheet", "inferred"]
 
 MCU = "mcu"
-"""The part of a board whose power states are those of its chip."""
+"""The part of a board whose power states are its chip's."""
 RADIO = "radio"
-"""The part that is a radio within the chip, where there is one and no device is called so."""
+"""The part that is the chip's own radio, unless a device has that name."""
 
 
 class Constant(datafile.DataModel):
-    """A physical constant with where it comes from."""
+    """A physical constant with its source."""
 
     value: Annotated[float, Field(gt=0)]
     source: Source
@@ -42,7 +42,7 @@ class Constant(datafile.DataModel):
 
 
 class Tolerance(datafile.DataModel):
-    """How far off a clock may be, in millionths."""
+    """Tolerance of a clock, in parts per million."""
 
     slow_ppm: Annotated[float, Field(ge=0)]
     fast_ppm: Annotated[float, Field(ge=0)]
@@ -51,12 +51,12 @@ class Tolerance(datafile.DataModel):
 
     @property
     def bound(self) -> float:
-        """Relative bound on a time that is counted with the clock."""
+        """Relative bound on the error of a time that is counted with the clock."""
         return max(self.slow_ppm, self.fast_ppm) * 1e-6
 
 
 class Clock(datafile.DataModel):
-    """A clock profile: how fast the core runs, and who runs it so."""
+    """A clock profile: the core's frequency, and who runs it so."""
 
     hz: Annotated[int, Field(gt=0)]
     source: Source
@@ -65,28 +65,28 @@ class Clock(datafile.DataModel):
     note: str = ""
     """Notes for users of this profile."""
     external_resistor: bool = False
-    """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
+    """MSP430x1xx: the DCO uses the board's R_OSC (DCOR = 1)."""
 
     def accepts(self, hz: int) -> bool:
-        """Tell whether a core that runs at `hz` runs at this profile, as near as it can be set."""
+        """Return whether a core that runs at `hz` is within this profile's tolerance."""
         off_ppm = (hz - self.hz) * 1_000_000 / self.hz
         return -self.tolerance.slow_ppm <= off_ppm <= self.tolerance.fast_ppm
 
 
 class Serial(datafile.DataModel):
-    """The serial line that the image speaks on."""
+    """The serial line of the image's protocol."""
 
     port: Annotated[str, Field(pattern=r"^[a-z]+[0-9]$")]
     baud: Annotated[int, Field(gt=0)]
     tx_pin: str = ""
-    """Where the chip lets it be chosen: the pin that the chip sends on."""
+    """The pin that the chip transmits on, if the chip lets it be chosen."""
     rx_pin: str = ""
     source: Source
     grade: Grade
 
 
 class Marker(datafile.DataModel):
-    """The pin that brackets what is measured."""
+    """The pin that brackets a measurement."""
 
     pin: Annotated[str, Field(pattern=PIN)]
     source: Source
@@ -98,12 +98,13 @@ class Flash(datafile.DataModel):
     """How an image is written to the board."""
 
     command: Annotated[list[str], Field(min_length=1)]
-    """Program and arguments; {elf} and {hex} stand for the image's file, {port} for the port."""
+    """Program and arguments; {elf} and {hex} stand for the image's file, {port} for the serial
+    port."""
     get: Annotated[str, Field(min_length=1)]
     """How to install the program."""
     source: Source
     grade: Grade
-    """`measured` where it was tried on such a board."""
+    """`measured` if it was tried on such a board."""
     note: str = ""
 
     @field_validator("command")
@@ -127,22 +128,22 @@ class Flash(datafile.DataModel):
 
 
 class StatedCurrent(datafile.DataModel):
-    """A supply current of the whole board, as its maker states it."""
+    """A supply current of the whole board, as stated by its maker."""
 
     state: Annotated[str, Field(min_length=1)]
     """Power state of the chip."""
     ampere: Annotated[float, Field(gt=0)]
     uncertainty_a: Annotated[float, Field(gt=0)] | None = None
-    """Half width of the 95% interval, where it is stated."""
+    """Half width of the 95% interval, if stated."""
     clock_hz: Annotated[int, Field(gt=0)] | None = None
-    """Where the maker says at which clock."""
+    """The clock, if the maker states it."""
     description: str
     source: Source
     grade: Grade
 
 
 class Stated(datafile.DataModel):
-    """Something stated of a board; what several documents state stands side by side."""
+    """A stated property of a board; statements of several documents stand side by side."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     description: str
@@ -151,18 +152,18 @@ class Stated(datafile.DataModel):
 
 
 class Load(Stated):
-    """A current that flows while something is on: a light, a sensor on standby."""
+    """A current that flows while something is on: an LED, a sensor on standby."""
 
     ampere: Annotated[float, Field(gt=0)]
     uncertainty_a: Annotated[float, Field(gt=0)] | None = None
-    """Half width of the 95% interval, where it is stated."""
+    """Half width of the 95% interval, if stated."""
 
 
 class RadioState(Load):
     """A current of the radio."""
 
     whole_board: bool = False
-    """The rest of the board is in it: it replaces the sleep current, and does not add to it."""
+    """It includes the rest of the board: it replaces the sleep current instead of adding to it."""
 
 
 class Radio(datafile.DataModel):
@@ -171,33 +172,33 @@ class Radio(datafile.DataModel):
     name: str
     bit_rate_hz: Constant
     frame_overhead_bytes: Constant
-    """Overhead on air around a payload without security."""
+    """Bytes on air around a payload without security."""
     frame_bytes_max: Constant
-    """Overhead and payload at most."""
+    """Maximum of overhead and payload."""
     driver: Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")] | None = None
     """Folder of its driver under firmware/."""
     state: Annotated[list[RadioState], Field(min_length=1)]
 
 
 class Activity(Stated):
-    """Something that the board does now and then, at what cost."""
+    """An occasional activity of the board, and its cost."""
 
     kind: Literal["sensing", "radio", "security"]
     time_s: Annotated[float, Field(gt=0)]
     time_uncertainty_s: Annotated[float, Field(gt=0)] | None = None
     energy_j: Annotated[float, Field(gt=0)]
-    """Net of what the board draws asleep; of all executions."""
+    """Energy of all executions, net of the board's sleep current."""
     energy_uncertainty_j: Annotated[float, Field(gt=0)] | None = None
-    """Half width of the 95% interval, where it is stated."""
+    """Half width of the 95% interval, if stated."""
     executions: Annotated[int, Field(gt=0)] = 1
-    """How many executions time and energy are of."""
+    """Number of executions that the time and energy cover."""
 
 
 class Accelerator(Stated):
-    """Hardware that computes primitives; implementations say whether they use it."""
+    """Hardware that computes primitives; implementations state whether they use it."""
 
     primitives: Annotated[list[str], Field(min_length=1)]
-    """Globs of the primitives that it would do, or do most of."""
+    """Globs of the primitives that it could compute, or most of them."""
 
 
 class Board(datafile.DataModel):
@@ -210,18 +211,18 @@ class Board(datafile.DataModel):
     """Short names of the documents that sources cite."""
     supply_v: Constant
     crystal_hz: Constant
-    """The watch crystal that other clocks are counted against."""
+    """The watch crystal against which other clocks are counted."""
     default_clock: str
     clock: Annotated[dict[str, Clock], Field(min_length=1)]
     serial: Serial
     marker: Marker
     flash: Flash | None = None
     idle_state: str
-    """Power state of the chip in which the board waits for something to do."""
+    """Power state of the chip while the board has nothing to do."""
     current: list[StatedCurrent] = Field([])
     load: list[Load] = Field([])
     device: list[dict[str, Any]] = Field([])
-    """Devices wired to the chip, which the engine reads and checks: see `wiring`."""
+    """Devices wired to the chip; the engine reads and checks them: see `wiring`."""
     radio: Radio | None = None
     activity: list[Activity] = Field([])
     accelerator: list[Accelerator] = Field([])
@@ -241,17 +242,17 @@ class Board(datafile.DataModel):
         return self._digest
 
     def __getstate__(self) -> dict[Any, Any]:
-        # The engine's wiring cannot go to another process, which makes its own.
+        # The engine's wiring cannot be pickled; another process reads its own.
         state = super().__getstate__()
         kept = {name: value for name, value in state["__dict__"].items() if name != "wiring"}
         return {**state, "__dict__": kept}
 
     @cached_property
     def wiring(self) -> "Wiring":
-        """The devices around its chip.
+        """The devices wired to its chip.
 
         Raises:
-            InputError: one of them is wrong; names the file and the key.
+            InputError: a device is invalid; the error names the file and the key.
         """
         from joulemark._engine import BoardError, Wiring
 
@@ -262,24 +263,24 @@ class Board(datafile.DataModel):
 
     @cached_property
     def core(self) -> str:
-        """The core of its chip: the family of its firmware."""
+        """The core of its chip, which is the family of its firmware."""
         return chips.load_chip(self.chip).core
 
     @cached_property
     def instruction_set(self) -> str:
-        """What its core executes, as implementations name it in their `cores`."""
+        """Instruction set of its core, as implementations name it in their `cores`."""
         return "armv7em" if chips.load_chip(self.chip).cpu in _ARMV7EM else self.core
 
     @property
     def accelerators(self) -> frozenset[str]:
-        """Names of the hardware that computes primitives."""
+        """Names of its accelerators."""
         return frozenset(engine.name for engine in self.accelerator)
 
     def clock_profile(self, name: str | None) -> Clock:
-        """Find a clock profile; the default one if no name is given.
+        """Return a clock profile; the default one if no name is given.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: the board has no clock profile of that name.
         """
         name = name or self.default_clock
         if name not in self.clock:
@@ -297,16 +298,16 @@ def load_board(name: str) -> Board:
     """Read a board's file.
 
     Raises:
-        InputError: there is none of that name, or it is wrong.
+        InputError: no board has that name, or its file is invalid.
     """
     return read_board(path_of(name))
 
 
 def path_of(name: str) -> Path:
-    """A board's file.
+    """Return the path of a board's file.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no board has that name.
     """
     if "/" not in name and (MACHINES / f"{name}.toml").is_file():
         what = "runs Linux and is not emulated"
@@ -319,7 +320,7 @@ def read_board(path: Path) -> Board:
     """Read a board file.
 
     Raises:
-        InputError: it is wrong; names the file and the key.
+        InputError: the file is invalid; the error names it and the key.
     """
     board = datafile.read(path, Board)
     if board.name != path.stem:

@@ -1,4 +1,4 @@
-"""Chips: their files are the engine's to read."""
+"""Find chips and let the engine read their files."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ def load_chip(name: str) -> "Chip":
     """Read a chip's file.
 
     Raises:
-        InputError: there is none of that name, or it is wrong.
+        InputError: no chip has that name, or its file is invalid.
     """
     from joulemark._engine import Chip, ChipError
 
@@ -33,9 +33,9 @@ def load_chip(name: str) -> "Chip":
 
 
 def path_of(name: str) -> Path:
-    """A chip's file.
+    """Return the path of a chip's file.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no chip has that name.
     """
     return files.path_of(CHIPS, name, "chip")

@@ -1,4 +1,4 @@
-"""Reading a TOML file into a pydantic model; every error names the file and the key."""
+"""Read TOML files into pydantic models; every error names the file and the key."""
 
 import tomllib
 from pathlib import Path
@@ -10,7 +10,7 @@ from joulemark.errors import InputError
 
 
 class DataModel(BaseModel):
-    """A table of a data file: unknown keys are errors, values do not change, types are strict."""
+    """A table of a data file: immutable, with strict types; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
@@ -24,7 +24,7 @@ def table(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        InputError: unreadable, or not TOML; names the file.
+        InputError: the file is unreadable or is not TOML; the error names it.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def table(path: Path) -> dict[str, Any]:
 
 
 def wrong(error: ValidationError) -> tuple[str, str]:
-    """The first key that is wrong, and what is wrong with it."""
+    """Return the first invalid key, and what is wrong with it."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
     plainer = {"missing": "this key is missing", "extra_forbidden": UNKNOWN}
@@ -48,7 +48,8 @@ def read(path: Path, model: type[Model]) -> Model:
     """Read a data file.
 
     Raises:
-        InputError: unreadable, not TOML, or not as the model says; names the file and the key.
+        InputError: the file is unreadable, is not TOML, or does not fit the model; the error names
+            the file and the key.
     """
     found = table(path)
     try:

@@ -1,4 +1,4 @@
-"""Data files by their names: in the project's folder, and in those of the same name of a user."""
+"""Find data files by name, in the project's folder and in a user's folders of the same name."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,20 +9,20 @@ from joulemark.errors import InputError
 
 
 def names(folder: Path) -> list[str]:
-    """The names of all data files of a folder of the project."""
+    """Return the names of all data files of a folder, including users' files."""
     return sorted({path.stem for place in _places(folder) for path in place.glob("*.toml")})
 
 
 def path_of(folder: Path, name: str, what: str) -> Path:
-    """A data file.
+    """Return the path of a data file.
 
     Args:
-        folder: of the project.
-        name: of the file, without its ending.
-        what: it describes, for messages.
+        folder: the project's folder of such files.
+        name: the file's name without its extension.
+        what: what the file describes, for messages.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no file has that name.
     """
     for place in _places(folder):
         path = place / f"{name}.toml"
@@ -32,12 +32,12 @@ def path_of(folder: Path, name: str, what: str) -> Path:
 
 
 def given(text: str, folder: Path, known: Iterable[str]) -> Path:
-    """A file that a user gives, or one that is shipped, by its name.
+    """Return the path of a file that a user gives, or of a shipped file given by name.
 
     Args:
         text: the file or the name.
-        folder: of those that are shipped.
-        known: their names.
+        folder: folder of the shipped files.
+        known: names of the shipped files.
 
     Raises:
         InputError: it is neither.

@@ -1,6 +1,6 @@
-"""The kinds of primitives, as firmware/primitives/KIND/kind.toml says.
+"""The kinds of primitives, as defined by firmware/primitives/KIND/kind.toml.
 
-docs/adding-a-kind.md explains the file; the firmware's side of it is docs/image-protocol.md.
+docs/adding-a-kind.md explains the file, docs/image-protocol.md the firmware's side of it.
 """
 
 import functools
@@ -19,9 +19,9 @@ from joulemark.project import FIRMWARE
 
 SIZE = r"[a-z][a-z0-9_]*_(bytes|bits)"
 CASE_SIZES = ("message", "ad")
-"""Sizes that a case has, not a primitive."""
+"""Sizes that belong to a case, not to a primitive."""
 CLEARED_SLOTS_MAX = 16
-"""The harness has a bit of a word for each."""
+"""The harness keeps one bit of a 16-bit word for each."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -30,7 +30,7 @@ Prototype = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* \*?p_[a-z][a-z0-9_]*
 
 
 def _same_names(value: Any) -> Any:
-    """A list is short for a table whose values have the names of its slots."""
+    """Expand a list to a table in which each slot's value has the slot's name."""
     return {name: name for name in value} if isinstance(value, list) else value
 
 
@@ -42,39 +42,40 @@ class Slot(datafile.DataModel):
 
     bytes: Annotated[int, Field(ge=1, le=0xFFFF)]
     cleared: bool = False
-    """The image clears it ahead of each operation."""
+    """The image clears it before each operation."""
 
 
 class Input(datafile.DataModel):
-    """Inputs that are drawn at random and handed to the oracle."""
+    """An input that is drawn at random and passed to the oracle."""
 
     size: str
-    """`message`, `ad` (the case's) or a size of the primitive's."""
+    """`message` or `ad` (of the case), or a size of the primitive."""
     secret: bool = False
-    """Drawn anew in each trial; else the same over the trials."""
+    """Drawn anew in each trial; otherwise the same in all trials."""
 
 
 class Operation(datafile.DataModel):
-    """An operation that an image can be told to do."""
+    """An operation that an image executes on command."""
 
     takes: Wiring
-    """Slots that are written before, each with an input or with what the oracle gives."""
+    """Slots that are written before it, each with an input or a result of the oracle."""
     gives: Wiring
-    """Slots that are compared afterwards, each with an input or with what the oracle gives."""
+    """Slots that are compared after it, each with an input or a result of the oracle."""
     refuses: list[Identifier] = Field([])
-    """Slots in each of which a changed bit is refused, with nothing released."""
+    """Slots in which any changed bit makes the operation fail without releasing output."""
     sized: bool = False
     """Its cost depends on the message's length; otherwise it is measured once."""
     with_ad: bool = False
     """It takes associated data."""
     public: bool = False
-    """It handles nothing secret: nothing is claimed of its time."""
+    """It handles no secret, so nothing is claimed about its time."""
     split: bool = False
-    """Takes its message in pieces, whose lengths are in the slot `pieces`; it is not measured."""
+    """It takes its message in pieces, whose lengths are in the slot `pieces`; it is not
+    measured."""
 
 
 class Service(datafile.DataModel):
-    """A user's need, and the operations that serve it once."""
+    """What a user needs, and the operations that provide it once."""
 
     title: str
     operations: list[Name]
@@ -83,7 +84,7 @@ class Service(datafile.DataModel):
 
 
 class Default(datafile.DataModel):
-    """Defaults: less of a kind whose operations take long."""
+    """Defaults of a campaign: smaller for kinds whose operations take long."""
 
     message_bytes: Annotated[list[Annotated[int, Field(ge=0, le=0xFFFF)]], Field(min_length=1)]
     trials: Annotated[int, Field(ge=1)]
@@ -94,21 +95,21 @@ class KindFile(datafile.DataModel):
 
     title: str
     functions: Annotated[list[Prototype], Field(min_length=1)]
-    """Functions that each primitive provides, for the prefix `p`."""
+    """Functions that every primitive provides, written with the prefix `p`."""
     optional_functions: list[Prototype] = Field([])
-    """Functions that some provide, for the compositions that are built over those."""
+    """Functions that some primitives provide, for compositions built over them."""
     constants: list[SizeName] = Field([])
-    """Sizes that each variant says and that its header has as P_NAME."""
+    """Sizes that every variant states and its header defines as P_NAME."""
     sizes: list[SizeName] = Field([])
-    """Sizes that a variant may say besides."""
+    """Further sizes that a variant may state."""
     main_operation: Name
-    """Operation that is shown of the kind until its reader chooses another operation."""
+    """Operation that is shown first."""
     whole_blocks: bool = False
-    """Messages are multiples of `block_bytes`."""
+    """Message lengths are multiples of `block_bytes`."""
     baseline: bool = False
-    """It is no result: its window costs what every window costs."""
+    """Not a result: it measures the cost of an empty window."""
     on_request: bool = False
-    """It is measured where somebody asks for the kind or for a primitive of it."""
+    """It is measured only if the kind or one of its primitives is named."""
     slot: dict[Identifier, Slot]
     """In the order of their numbers."""
     input: dict[Identifier, Input] = Field({})
@@ -175,17 +176,17 @@ class Kind:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Names of the functions that each primitive provides, without their prefix."""
+        """Names of the functions that every primitive provides, without their prefix."""
         return _names(self.file.functions)
 
     @property
     def optional_functions(self) -> tuple[str, ...]:
-        """Names of the functions that some provide."""
+        """Names of the optional functions, without their prefix."""
         return _names(self.file.optional_functions)
 
     @property
     def sizes(self) -> tuple[str, ...]:
-        """Names of all sizes that a variant may say."""
+        """Names of all sizes that a variant may state."""
         return (*self.file.constants, *self.file.sizes)
 
     @property
@@ -195,17 +196,17 @@ class Kind:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """Names of what the oracle gives."""
+        """Names of the oracle's results."""
         named: dict[str, None] = {}
         for operation in self.file.operation.values():
             named |= dict.fromkeys((*operation.takes.values(), *operation.gives.values()))
         return tuple(name for name in named if name not in self.file.input)
 
     def operation(self, name: str) -> Operation:
-        """The operation of a name.
+        """Return an operation by its name.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: no operation has that name.
         """
         found = self.file.operation.get(name)
         if found is None:
@@ -214,10 +215,10 @@ class Kind:
         return found
 
     def sized(self, operations: Iterable[str]) -> bool:
-        """Tell whether operations, one of them at least, take a message.
+        """Return whether the cost of any of these operations depends on the message's length.
 
         Raises:
-            InputError: there is none of a name.
+            InputError: an operation does not exist.
         """
         found = [self.operation(name) for name in operations]
         return any(operation.sized for operation in found)
@@ -231,15 +232,15 @@ class Kind:
         secret: Callable[[int], bytes],
         public: Callable[[int], bytes],
     ) -> Exchange:
-        """Draw inputs for an operation and ask the oracle what must come out.
+        """Draw inputs for an operation and let the oracle compute the expected outputs.
 
         Args:
-            name: of the operation.
-            sizes: the primitive's, in bytes, and the case's: `message`, `ad`.
+            name: name of the operation.
+            sizes: sizes of the primitive in bytes, and of the case: `message`, `ad`.
             forward: the oracle.
-            secret: random bytes that are new in each trial.
-            public: random bytes that stay the same over the trials, so that a difference between
-                trials is due to secrets.
+            secret: draws random bytes that are new in each trial.
+            public: draws random bytes that are the same in all trials, so that a difference
+                between trials is due to secrets.
         """
         drawn = {
             each: (secret if given.secret else public)(sizes.get(given.size, 0))
@@ -249,11 +250,11 @@ class Kind:
         return self.put(name, {**output, **drawn})
 
     def put(self, name: str, values: Mapping[str, bytes]) -> Exchange:
-        """An operation's exchange, from inputs and what the oracle gave for them.
+        """Return an operation's exchange for inputs and the oracle's results.
 
         A slot that the operation only gives, and that the image does not clear, is filled with
-        zeros: nothing that was there before can be taken for its result, and its length says how
-        long a result is wanted.
+        zeros: no earlier contents can be mistaken for its result, and its length tells the image
+        how long a result is wanted.
         """
         operation = self.operation(name)
         write = {slot: values[value] for slot, value in operation.takes.items()}
@@ -272,16 +273,16 @@ def load(folder: Path) -> Kind:
     """Read a kind's folder.
 
     Raises:
-        InputError: its file is missing or wrong.
+        InputError: its file is missing or invalid.
     """
     return Kind(folder.name, folder, datafile.read(folder / "kind.toml", KindFile))
 
 
 def load_all(folder: Path = FIRMWARE / "primitives") -> dict[str, Kind]:
-    """All kinds under a folder, by name, in the order of their titles.
+    """Read all kinds under a folder, by name, in the order of their titles.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     found = [load(path.parent) for path in folder.glob("*/kind.toml")]
     return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.title)}
@@ -289,29 +290,29 @@ def load_all(folder: Path = FIRMWARE / "primitives") -> dict[str, Kind]:
 
 @functools.cache
 def shipped() -> Mapping[str, Kind]:
-    """The project's own kinds, for those who have no more than a kind's name."""
+    """Return the project's own kinds, for callers that know only a kind's name."""
     return load_all()
 
 
 def is_result(name: str) -> bool:
-    """Tell whether a kind of this name prices something; one that nobody knows any more did."""
+    """Return whether a kind's measurements are results; a kind that no longer exists counts."""
     kind = shipped().get(name)
     return kind is None or not kind.file.baseline
 
 
 def handles_no_secret(name: str, operation: str) -> bool:
-    """Tell whether an operation of a kind takes public values alone, such as a verification."""
+    """Return whether an operation of a kind takes only public values, as a verification does."""
     kind = shipped().get(name)
     found = None if kind is None else kind.file.operation.get(operation)
     return found is not None and found.public
 
 
 def titles() -> dict[str, str]:
-    """Titles of the kinds that price something, by name, in their order."""
+    """Return the titles of all kinds but baselines, by name, in their order."""
     return {kind.name: kind.title for kind in shipped().values() if not kind.file.baseline}
 
 
 def main_operation(name: str) -> str | None:
-    """Operation of a kind that is shown at first; None of one that nobody knows any more."""
+    """Return the operation of a kind that is shown first; None for a kind that does not exist."""
     kind = shipped().get(name)
     return None if kind is None else kind.file.main_operation

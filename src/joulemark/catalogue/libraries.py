@@ -1,4 +1,4 @@
-"""Libraries whose algorithms are priced: one folder each, with its file and its program."""
+"""Libraries whose algorithms are measured: one folder each, with its file and its program."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,13 +18,13 @@ class FromSource(datafile.DataModel):
     """Debian's source package."""
     makefile: str
     target: str
-    """Of the makefile, for the static library."""
+    """Target of the makefile that builds the static library."""
     archive: str
-    """The one that it makes; a glob, because Debian calls some otherwise than their authors."""
+    """The static library that is built; a glob, because Debian renames some."""
     include: str
-    """Folder by which programs include its headers."""
+    """Folder on the include path of programs."""
     repository: str | None = None
-    """Of git, with a tag for each release."""
+    """Git repository with a tag for each release."""
 
 
 class LibraryFile(datafile.DataModel):
@@ -35,21 +35,21 @@ class LibraryFile(datafile.DataModel):
     source: str
     link: Annotated[list[str], Field(min_length=1)]
     header: str
-    """One of the library's own, by which it is seen to be installed."""
+    """One of the library's headers: if it is missing, the library is not installed."""
     package: str
-    """Debian's, which has the header."""
+    """Debian package that contains the header."""
     from_source: FromSource | None = None
 
     _folder: Path = PrivateAttr()
 
     @property
     def name(self) -> str:
-        """The folder's."""
+        """Name of its folder."""
         return self._folder.name
 
     @property
     def program(self) -> Path:
-        """The source of its program."""
+        """Source of its program."""
         return self._folder / self.source
 
 
@@ -63,7 +63,7 @@ def load_library(name: str) -> LibraryFile:
     """Read a library's file.
 
     Raises:
-        InputError: there is none of that name, or it is wrong.
+        InputError: no library has that name, or its file is invalid.
     """
     path = LIBRARIES / name / "library.toml"
     if "/" in name or not path.is_file():

@@ -1,4 +1,4 @@
-"""Machines that run Linux, as data: boards that a person can buy, and the one that this runs on."""
+"""Linux machines as data: boards that a person can buy, and the machine that this runs on."""
 
 import hashlib
 import platform
@@ -15,11 +15,11 @@ from joulemark.project import MACHINES
 
 Architecture = Literal["armv6", "armv7", "armv8", "aarch64", "i686", "x86-64"]
 THIS = "this-machine"
-"""Name of a machine that no file describes."""
+"""Name of the machine that this runs on, if no file describes it."""
 
 
 class Clock(datafile.DataModel):
-    """A clock that the core runs at."""
+    """A clock of the core."""
 
     hz: Annotated[int, Field(gt=0)]
     source: Source
@@ -27,7 +27,7 @@ class Clock(datafile.DataModel):
 
 
 class Cache(datafile.DataModel):
-    """A cache, as one core sees it."""
+    """A cache as seen by one core."""
 
     level: Annotated[int, Field(ge=1, le=4)]
     holds: Literal["data", "instructions", "both"]
@@ -45,7 +45,7 @@ class Cache(datafile.DataModel):
 
 
 class Power(datafile.DataModel):
-    """Draw of the whole machine from its supply."""
+    """Power that the whole machine draws from its supply."""
 
     state: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     watt: Annotated[float, Field(gt=0)]
@@ -55,7 +55,7 @@ class Power(datafile.DataModel):
 
 
 class Sign(datafile.DataModel):
-    """Marks of a machine: the text of a Linux file."""
+    """How a machine is recognised: by the text of a file of Linux."""
 
     file: Annotated[str, Field(pattern=r"^/(proc|sys)/")]
     begins: str = ""
@@ -68,7 +68,7 @@ class Sign(datafile.DataModel):
         return self
 
     def fits(self) -> bool:
-        """Whether this machine has the sign."""
+        """Return whether this machine has the sign."""
         try:
             text = Path(self.file).read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -84,7 +84,7 @@ class Machine(datafile.DataModel):
     core: str
     cores: Annotated[int, Field(ge=1)]
     architectures: Annotated[list[Architecture], Field(min_length=1)]
-    """Of programs that it runs, the plainest first."""
+    """Architectures whose programs it runs, the plainest first."""
     default_clock: str
     documents: dict[str, str]
     """Short names of the documents that sources cite."""
@@ -113,7 +113,7 @@ class Machine(datafile.DataModel):
         return self.clock[self.default_clock].hz
 
     def watt(self, state: str) -> Power | None:
-        """Draw in a state, where that is known."""
+        """Return the power drawn in a state, or None if it is not known."""
         return next((p for p in self.power if p.state == state), None)
 
 
@@ -127,7 +127,7 @@ def load_machine(name: str) -> Machine:
     """Read a machine's file.
 
     Raises:
-        InputError: there is none of that name, or it is wrong.
+        InputError: no machine has that name, or its file is invalid.
     """
     path = MACHINES / f"{name}.toml"
     if "/" in name or not path.is_file():
@@ -141,10 +141,10 @@ def load_machine(name: str) -> Machine:
 
 @lru_cache
 def recognised() -> Machine | None:
-    """The file of the machine that this runs on, where there is one."""
+    """Return the machine that this runs on, or None if no file describes it."""
     return next((m for m in map(load_machine, names()) if m.recognised_by.fits()), None)
 
 
 def architecture() -> str:
-    """This machine's architecture as its kernel names it."""
+    """Return this machine's architecture as its kernel names it."""
     return platform.machine()

@@ -1,4 +1,4 @@
-"""Suggestions for a name that is wrong."""
+"""Suggestions for unknown names."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ _FEW = 20
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A hint: the names that are like it, or else what there is.
+    """Return a hint: the known names most like a name, or else a list of them.
 
     Args:
-        name: that is wrong.
-        known: the names that there are.
+        name: the unknown name.
+        known: the known names.
     """
     import difflib
 

@@ -1,4 +1,4 @@
-"""Networks: which motes there are, what they run and who hears whom, as data."""
+"""Networks as data: their motes, the motes' programs, and who hears whom."""
 
 import hashlib
 import math
@@ -24,33 +24,33 @@ Seconds = Annotated[float, Field(ge=0, le=_SECONDS_MAX)]
 
 
 class Crystal(datafile.DataModel):
-    """How wrong a crystal is."""
+    """The frequency error of a crystal."""
 
     ppm: Annotated[float, Field(ge=-500, le=500)] = 0.0
-    """By how much it is too fast when its mote is switched on."""
+    """How much too fast it is when its mote is switched on."""
     drift_ppm_per_hour: Annotated[float, Field(ge=-100, le=100)] = 0.0
 
     def faster(self, ppm: float) -> "Crystal":
-        """Return one that is as much faster at its start."""
+        """Return a crystal that is faster by `ppm` at its start."""
         return self.model_copy(update={"ppm": self.ppm + ppm})
 
 
 class Typed(datafile.DataModel):
-    """Text that is typed to a mote."""
+    """Text that is sent to a mote's serial line."""
 
     at_s: Annotated[Seconds, Field(gt=0)]
     text: Annotated[str, Field(min_length=1)]
     port: str | None = None
-    """A serial port of the chip; the board's own if not given."""
+    """A serial port of the chip; the port in the board's file if not given."""
 
 
 class Mote(datafile.DataModel):
-    """A board that runs a program, or several alike."""
+    """A board that runs a program, or a group of equal boards."""
 
     name: Name
     board: str
     program: str | None = None
-    """An application's folder under firmware/, which is built."""
+    """Folder under firmware/ of an application to build."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros of the program."""
     wiring: dict[str, str] = Field({})
@@ -60,39 +60,40 @@ class Mote(datafile.DataModel):
     architecture: str | None = None
     """A security architecture that is wired under the program."""
     modules: list[str] = Field([])
-    """Those of its modules that are wired, and what they are over."""
+    """Its modules that are wired, together with the modules they require."""
     compiler: str = "clang"
     optimisation: Literal["O3", "O2", "Os", "O0"] = "O2"
     clock: str | None = None
     """A clock profile of the board."""
     image: str | None = None
-    """A file, ELF or Intel HEX, beside the network's."""
+    """An ELF or Intel HEX file, relative to the network's file."""
     settings: dict[str, int] = Field({})
-    """Settings of the chip at the start."""
+    """Settings of the chip at start."""
     device_number: Annotated[int, Field(ge=0, lt=1 << 48)] | None = None
-    """What tells the chip, or its board, from others."""
+    """Unique number of the chip, or of its board."""
     input: list[Typed] = Field([])
-    """Text that comes on its serial line."""
+    """Text that arrives on its serial line."""
     flash: str | None = None
-    """A file beside the network's: the contents of its serial flash, from address 0 on."""
+    """Contents of its serial flash from address 0 on: a file, relative to the network's file."""
     start_s: Seconds = 0.0
     """When it is switched on."""
     restart_s: list[Annotated[Seconds, Field(gt=0)]] = Field([])
-    """When it is switched off and on."""
+    """When it is switched off and on again."""
     crystal: Crystal = Crystal()
-    """Of its radio and its core; a clock without a crystal, as an MSP430's DCO, goes with it."""
+    """Crystal of its radio and core; a clock without a crystal, such as an MSP430's DCO, has the
+    same error."""
     watch_crystal: Crystal | None = None
-    """Of 32,768 Hz; as wrong as the other if not given."""
+    """The 32,768 Hz crystal; it has the same error as `crystal` if not given."""
     count: Annotated[int, Field(ge=1, le=_MOTES_MAX)] = 1
-    """So many of them, NAME-1, NAME-2 and so on."""
+    """Number of motes, which are called NAME-1, NAME-2 and so on."""
     numbered: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
-    """The macro that is one more for each of them."""
+    """The macro that is incremented from one mote of the group to the next."""
     spread_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
-    """The crystals of several are spread evenly so far to either side."""
+    """The crystals of a group are spread evenly by this much to either side."""
     spread_watch_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
-    """And their watch crystals."""
+    """The same for their watch crystals."""
     spread_start_s: Seconds = 0.0
-    """Several are switched on one after the other within this time."""
+    """The motes of a group are switched on one after the other within this time."""
 
     @model_validator(mode="after")
     def _one_image(self) -> Self:
@@ -118,28 +119,28 @@ class Mote(datafile.DataModel):
 
 
 class Recording(datafile.DataModel):
-    """Frames of a capture, sent again."""
+    """A capture whose frames are replayed."""
 
     name: Name
     file: str
-    """A pcap or pcapng file beside the network's."""
+    """A pcap or pcapng file, relative to the network's file."""
     at_s: Annotated[Seconds, Field(gt=0)]
     """When its first frame begins."""
     power_dbm: float = 0.0
     channel: Annotated[int, Field(ge=11, le=26)] | None = None
-    """For frames whose channel the capture does not tell."""
+    """Channel of frames for which the capture does not record it."""
 
 
 class Link(datafile.DataModel):
-    """Link from one mote to another."""
+    """A link between two motes, in one direction or both."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] | None = None
-    """Either way."""
+    """The two ends of a link in both directions."""
     sender: Name | None = Field(None, alias="from")
     receiver: Name | None = Field(None, alias="to")
     attenuation_db: Decibel
     loss: Part = 0.0
-    """The part of the frames that is lost though nothing is in their way."""
+    """Fraction of the frames that is lost at random."""
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
@@ -153,7 +154,7 @@ class Link(datafile.DataModel):
 
     @property
     def ends(self) -> list[tuple[str, str]]:
-        """Senders and receivers."""
+        """Pairs of sender and receiver."""
         if self.between is not None:
             a, b = self.between
             return [(a, b), (b, a)]
@@ -177,12 +178,12 @@ class Key(datafile.DataModel):
 
 
 class KeyFile(datafile.DataModel):
-    """A file of keys beside the network's."""
+    """A file of keys."""
 
     key: Annotated[list[Key], Field(min_length=1)]
     addresses: dict[str, Annotated[str, Field(pattern=r"^[0-9a-fA-F]{16}$")]] = Field({})
-    """Extended addresses for nonces, in hexadecimal digits: by short addresses as PAN:SHORT, and by
-    the names of motes for frames that tell no address of their sender."""
+    """Extended addresses for nonces, in hexadecimal digits: by short address as PAN:SHORT, and by
+    mote name for frames without a source address."""
 
 
 class Slots(datafile.DataModel):
@@ -190,7 +191,7 @@ class Slots(datafile.DataModel):
 
     length_us: Annotated[int, Field(gt=0)]
     tx_offset_us: Annotated[int, Field(ge=0)]
-    """From a slot's begin to the end of a frame's start-of-frame delimiter."""
+    """Time from the start of a slot to the end of a frame's start-of-frame delimiter."""
 
     @model_validator(mode="after")
     def _within(self) -> Self:
@@ -200,10 +201,10 @@ class Slots(datafile.DataModel):
 
 
 class Policy(datafile.DataModel):
-    """Policy for frames."""
+    """Security policy for frames."""
 
     level: Annotated[int, Field(ge=0, le=7)]
-    """The least security level of data and command frames."""
+    """Minimum security level of data and command frames."""
     beacon_level: Annotated[int, Field(ge=0, le=7)] = 0
     acknowledgment_level: Annotated[int, Field(ge=0, le=7)] = 0
 
@@ -220,7 +221,7 @@ class Network(datafile.DataModel):
     everyone: Everyone | None = None
     slots: Slots | None = None
     keys: str | None = None
-    """A file of keys beside this one."""
+    """A file of keys, relative to this one."""
     policy: Policy | None = None
 
     _path: Path = PrivateAttr()
@@ -248,7 +249,7 @@ class Network(datafile.DataModel):
 
     @property
     def path(self) -> Path:
-        """Its file."""
+        """Path of its file."""
         return self._path
 
     @property
@@ -261,16 +262,16 @@ class Network(datafile.DataModel):
         """The keys that protect its frames.
 
         Raises:
-            InputError: the file is wrong.
+            InputError: the file is invalid.
         """
         return None if self.keys is None else datafile.read(self._path.parent / self.keys, KeyFile)
 
     def architectures(self) -> list[str]:
-        """Security architectures that motes are wired with."""
+        """Return the security architectures that motes are wired with."""
         return sorted({mote.architecture for mote in self.mote if mote.architecture is not None})
 
     def seats(self) -> list[tuple[str, Mote]]:
-        """Each mote with its name; several alike one by one."""
+        """Return every mote with its name; groups are expanded."""
         seats = []
         for group in self.mote:
             for number, name in enumerate(_names(group)):
@@ -278,7 +279,7 @@ class Network(datafile.DataModel):
         return seats
 
     def links(self) -> dict[tuple[str, str], tuple[float, float]]:
-        """Attenuation in dB and loss by sender and receiver."""
+        """Return attenuation in dB and loss, by sender and receiver."""
         motes = [name for name, _ in self.seats()]
         senders = [*motes, *(recording.name for recording in self.recording)]
         found: dict[tuple[str, str], tuple[float, float]] = {}
@@ -321,7 +322,7 @@ def _one_of(mote: Mote, number: int, name: str) -> Mote:
 
 
 def names() -> list[str]:
-    """Return the names of all networks that are shipped."""
+    """Return the names of all shipped networks."""
     return sorted(path.stem for path in NETWORKS.glob("*.toml") if ".keys" not in path.name)
 
 
@@ -329,7 +330,7 @@ def read_network(path: Path) -> Network:
     """Read a network's file.
 
     Raises:
-        InputError: it is wrong; names the file and the key.
+        InputError: the file is invalid; the error names it and the key.
     """
     network = datafile.read(path, Network)
     network._path = path
@@ -338,15 +339,15 @@ def read_network(path: Path) -> Network:
 
 
 def picoseconds(seconds: float) -> int:
-    """Seconds as the engine counts them."""
+    """Convert seconds to picoseconds, the engine's unit of time."""
     return round(math.fsum([seconds]) * 1e12)
 
 
 def seconds(text: str, what: str) -> float:
-    """A duration as a user writes it: 500ms, 60s, 5m, 1h.
+    """Parse a duration as users write it: 500ms, 60s, 5m, 1h.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not a duration.
     """
     units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
     number = text.rstrip("hmsu")

@@ -1,4 +1,4 @@
-"""Finding the primitives and their implementations; docs/adding-a-primitive.md is the contract.
+"""Find primitives and their implementations; docs/adding-a-primitive.md is the contract.
 
 A *primitive* is a folder. An *algorithm* is what users name: a variant of a primitive (`aes-128`)
 or a composition with a partner (`aes-128-ctr`). An *implementation* is one way to write it.
@@ -28,14 +28,14 @@ NAME = r"[a-z0-9][a-z0-9-]*"
 
 Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
-"""From the strongest to the weakest."""
+"""In order, from the strongest to the weakest."""
 Core = Literal["msp430", "armv7m", "armv7em", "host"]
 _EXTENDED: Mapping[Core, Core] = {"armv7em": "armv7m"}
-"""Instruction sets that have all of another one, which code for that other one runs on as well."""
+"""Instruction sets, and the one that each is a superset of, whose code it also runs."""
 
 
 def _and_extended(cores: Collection[Core]) -> frozenset[Core]:
-    """These, and those that extend one of them."""
+    """Return these cores and those that extend one of them."""
     return frozenset(cores) | {core for core, base in _EXTENDED.items() if base in cores}
 
 
@@ -54,7 +54,7 @@ Size = Annotated[int, Field(ge=0)]
 
 
 class Variant(datafile.DataModel):
-    """`[variant.NAME]`: a name that users type, the macros that it sets, its sizes."""
+    """`[variant.NAME]`: a name that users type, with the macros it sets and its sizes."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
     __pydantic_extra__: dict[str, Size | PartnerSize]
@@ -63,15 +63,15 @@ class Variant(datafile.DataModel):
 
     @property
     def sizes(self) -> dict[str, int | str]:
-        """`security_bits`, and those that the kind's file names."""
+        """`security_bits`, and the sizes that the kind's file names."""
         return dict(self.__pydantic_extra__)
 
     def resolve(self, partner: Mapping[str, int], inherited: Collection[str]) -> dict[str, int]:
-        """Return the sizes in numbers; `"2*key_bytes"` is twice the partner's.
+        """Return the sizes as numbers; `"2*key_bytes"` is twice the partner's.
 
         Args:
-            partner: sizes of what it is built over.
-            inherited: those that are the partner's unless it says otherwise.
+            partner: sizes of the algorithm that it is built over.
+            inherited: names of the sizes that default to the partner's.
         """
         sizes = {name: size for name, size in partner.items() if name in inherited}
         for name, value in self.sizes.items():
@@ -97,7 +97,7 @@ class PrimitiveFile(datafile.DataModel):
     status_reason: str | None = None
     patents: str | None = None
     missing: str | None = None
-    """Parts of the specification that are not here, and why."""
+    """Parts of the specification that are not implemented, and why."""
     variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = Field({})
     over: str | None = None
     name: str | None = None
@@ -107,9 +107,9 @@ class PrimitiveFile(datafile.DataModel):
     uses: list[Annotated[str, Field(pattern=f"^{NAME}/{NAME}$")]] = Field([])
     whole_blocks: bool = False
     one_time_key: bool = False
-    """A key is good for one message only."""
+    """A key may be used for one message only."""
     refused: dict[str, list[Hexadecimal]] = Field({})
-    """Public values, by slot, that are refused whatever the secrets are: points of low order."""
+    """Public values, by slot, that are refused for every secret: points of low order."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -142,14 +142,14 @@ def _not_empty(value: list[Core]) -> list[Core]:
 
 
 Elsewhere = Annotated[str, Field(pattern=r"^[^/]")]
-"""A path as seen from a folder; an absolute one would be another on the next machine."""
+"""A relative path: an absolute one would not hold on another machine."""
 
 
 class Together(datafile.DataModel):
-    """`[together]`: sizes of which no more than so many bytes fit into hardware at once."""
+    """`[together]`: sizes whose sum is limited by the hardware."""
 
     sizes: Annotated[list[str], Field(min_length=1)]
-    """`message`, `ad` (the case's) or sizes of the primitive's."""
+    """`message` and `ad` (of the case), or sizes of the primitive."""
     bytes_max: Annotated[int, Field(ge=1)]
 
     def __str__(self) -> str:
@@ -163,32 +163,32 @@ class ImplementationFile(datafile.DataModel):
     method: str
     cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
     on_request: list[Core] = Field([])
-    """Cores on which it is measured only where a primitive or an implementation is named."""
+    """Cores on which it is measured only if the primitive or the implementation is named."""
     accelerator: str | None = None
-    """Hardware that it uses, by its name in a board's file."""
+    """Hardware that it uses, as a board's file names it."""
     operations: Annotated[list[str], Field(min_length=1)] | None = None
-    """Those of its kind that it has; all when not given."""
+    """Operations of its kind that it provides; all if not given."""
     partner_operations: list[str] = Field([])
-    """Of a composition: what it needs of its partner besides encryption."""
+    """For a composition: operations that it needs from its partner besides encryption."""
     uses: dict[str, str] = Field({})
-    """Implementations that it takes of the primitives under it, which there must be, by KIND/NAME;
-    of others, any."""
+    """Implementations that it requires of primitives under it, by KIND/NAME; primitives that are
+    not listed may have any implementation."""
     secret_independent: bool
     word_bits: Literal[8, 16, 32, 64]
     variants: Annotated[list[str], Field(min_length=1)] | None = None
-    """The primitive's variants that it has; all when not given."""
+    """Variants of the primitive that it provides; all if not given."""
     sources: list[Elsewhere] = Field([])
-    """C and assembly files elsewhere, or globs, as seen from its folder."""
+    """C and assembly files outside its folder, or globs, relative to it."""
     include: list[Elsewhere] = Field([])
-    """Folders of headers elsewhere, as seen from its folder."""
+    """Header folders outside its folder, relative to it."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], int | str] = Field({})
-    """Macros that its sources, and those of everything that includes them, need."""
+    """Macros that its sources need, and all sources that include them."""
     together: Together | None = None
-    """Longer messages are not measured; any that an image has room for when not given."""
+    """Longer messages are not measured; if not given, the limit is the room in the image."""
 
 
 class Vector(datafile.DataModel):
-    """One published test vector: inputs and results, by the names that the kind's file gives."""
+    """A published test vector: inputs and results, named as in the kind's file."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
     __pydantic_extra__: dict[str, Hexadecimal]
@@ -198,7 +198,7 @@ class Vector(datafile.DataModel):
 
     @property
     def values(self) -> dict[str, bytes]:
-        """Inputs and results that it gives."""
+        """Inputs and results."""
         return dict(self.__pydantic_extra__)
 
 
@@ -222,7 +222,7 @@ class Part:
         """Read an implementation.toml.
 
         Raises:
-            InputError: it is wrong.
+            InputError: the file is invalid.
         """
         file = datafile.read(path, ImplementationFile)
         names = list(primitive.file.variant)
@@ -239,23 +239,23 @@ class Part:
 
     @property
     def is_shipped(self) -> bool:
-        """It is the project's own, and so are all of its sources."""
+        """Whether it and all of its sources belong to the project."""
         return self.folder.is_relative_to(FIRMWARE) and not self.file.sources
 
     def is_on_request(self, core: str) -> bool:
-        """Tell whether it is measured on a core only where somebody names it."""
+        """Return whether it is measured on a core only if it is named."""
         return core in _and_extended(self.file.on_request)
 
     def has(self, variant: str) -> bool:
-        """Tell whether it has a variant of its primitive."""
+        """Return whether it provides a variant of its primitive."""
         return self.file.variants is None or variant in self.file.variants
 
     @cached_property
     def sources(self) -> list[Path]:
-        """C and assembly files, sorted; then those elsewhere.
+        """C and assembly files of its folder, sorted, then those outside it.
 
         Raises:
-            InputError: a pattern matches none.
+            InputError: a pattern matches no file.
         """
         found = sorted(p for p in self.folder.iterdir() if p.suffix in (".c", ".S"))
         for pattern in self.file.sources:
@@ -268,7 +268,7 @@ class Part:
 
     @property
     def include_folders(self) -> list[Path]:
-        """Where its headers are looked for."""
+        """Folders in which its headers are searched."""
         kind = self.primitive.contract.folder
         elsewhere = [(self.folder / name).resolve() for name in self.file.include]
         return [self.folder, *elsewhere, self.primitive.folder, kind, kind.parent]
@@ -279,7 +279,7 @@ class Primitive:
     """A primitive's folder."""
 
     contract: Kind
-    """The contract of primitives of its kind."""
+    """The contract that every primitive of its kind fulfils."""
     name: str
     folder: Path
     file: PrimitiveFile = field(hash=False)
@@ -290,7 +290,7 @@ class Primitive:
         """Read a primitive's folder.
 
         Raises:
-            InputError: a file of it is missing or wrong.
+            InputError: one of its files is missing or invalid.
         """
         file = datafile.read(folder / "primitive.toml", PrimitiveFile)
         named = {f"variant.{name}": variant for name, variant in file.variant.items()}
@@ -309,12 +309,12 @@ class Primitive:
 
     @property
     def kind(self) -> str:
-        """Its kind: the name of the folder that it is in."""
+        """Its kind: the name of its parent folder."""
         return self.contract.name
 
     @property
     def path(self) -> str:
-        """Where it is among all primitives: KIND/NAME."""
+        """Its path below the folder of primitives: KIND/NAME."""
         return f"{self.kind}/{self.name}"
 
     @cached_property
@@ -339,7 +339,7 @@ class Primitive:
 
     @cached_property
     def compute(self) -> Compute:
-        """The oracle's function."""
+        """The function of its oracle."""
         path = self.folder / "oracle.py"
         name = re.sub(r"\W", "_", f"joulemark_oracle_{self.kind}_{self.name}")
         spec = importlib.util.spec_from_file_location(name, path)
@@ -358,7 +358,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Something that users name: a variant of a primitive, or a composition."""
+    """What users name: a variant of a primitive, or a composition."""
 
     name: str
     primitive: Primitive
@@ -366,11 +366,11 @@ class Algorithm:
     sizes: Mapping[str, int] = field(hash=False)
     over: "Algorithm | None" = None
     is_default: bool = True
-    """Measured when nobody asks for more."""
+    """Whether it is measured if no algorithm is named."""
 
     @property
     def kind(self) -> str:
-        """Its kind: the name of the folder that its primitive is in."""
+        """Its kind: the name of its primitive's parent folder."""
         return self.primitive.kind
 
     @property
@@ -380,7 +380,7 @@ class Algorithm:
 
     @property
     def status(self) -> Status:
-        """Its standing: a composition's is the weaker one of its own and its partner's."""
+        """Its standing; for a composition, the weaker of its own and its partner's."""
         own = self.primitive.file.status
         return max(own, self.over.status, key=STATUSES.index) if self.over else own
 
@@ -395,26 +395,26 @@ class Algorithm:
         return self.contract.file.whole_blocks or self.primitive.file.whole_blocks
 
     def takes_message(self, size: int) -> bool:
-        """Whether a message may have so many bytes."""
+        """Return whether a message may have this many bytes."""
         block = self.sizes.get("block_bytes", 1) if self.whole_blocks else 1
         return size % block == 0 and (size > 0 or block == 1) and size <= self.room("message")
 
     @property
     def messages_taken(self) -> str:
-        """The sizes that `takes_message` holds for, in words."""
+        """The sizes that `takes_message` accepts, in words."""
         room = self.room("message")
         if not self.whole_blocks:
             return f"0 to {room}"
         return f"multiples of {self.sizes['block_bytes']} up to {room}"
 
     def room(self, slot: str) -> int:
-        """How many bytes an image has for an input."""
+        """Return the bytes that an image reserves for an input."""
         found = self.contract.file.slot.get(slot)
         return found.bytes if found else 0
 
     @property
     def defines(self) -> dict[str, int]:
-        """Macros that its sources, and those of everything that includes them, need."""
+        """Macros that its sources need, and all sources that include them."""
         return self.variant.define | (self.over.defines if self.over else {})
 
     @property
@@ -423,7 +423,7 @@ class Algorithm:
         return [v for v in self.primitive.vectors if v.variant == self.name]
 
     def oracle(self, inputs: Inputs) -> Output:
-        """Compute what the forward direction must give, by an independent library."""
+        """Compute the expected result of the forward direction with an independent library."""
         return self.primitive.compute(self.name, inputs, self._partner_oracle())
 
     def _partner_oracle(self) -> Compute | None:
@@ -442,7 +442,7 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Implementation:
-    """One way to write an algorithm: its own folder first, then those that it is built over."""
+    """One way to write an algorithm: its own folder first, then the folders it is built over."""
 
     algorithm: Algorithm
     name: str
@@ -451,37 +451,37 @@ class Implementation:
 
     @property
     def over(self) -> Part | None:
-        """The partner's part, for a composition."""
+        """The partner's part of a composition."""
         return self.parts[-1] if self.algorithm.over else None
 
     @property
     def cores(self) -> frozenset[Core] | None:
-        """Cores that it runs on; None: anywhere, the host included."""
+        """Cores that it runs on; None means any, including the host."""
         limits = [_and_extended(p.file.cores) for p in self.parts if p.file.cores is not None]
         return frozenset.intersection(*limits) if limits else None
 
     @property
     def accelerators(self) -> frozenset[str]:
-        """Hardware that it needs of a board."""
+        """Hardware that the board must have."""
         return frozenset(p.file.accelerator for p in self.parts if p.file.accelerator is not None)
 
     def runs_on(self, core: str, accelerators: Collection[str] = ()) -> bool:
-        """Tell whether it runs on a core with this hardware beside it; `host` is this machine."""
+        """Return whether it runs on a core with these accelerators; `host` is this machine."""
         able = self.cores is None or core in self.cores
         return able and self.accelerators <= set(accelerators)
 
     def has(self, operation: str) -> bool:
-        """Tell whether it has an operation of its kind."""
+        """Return whether it provides an operation of its kind."""
         operations = self.parts[0].file.operations
         return operations is None or operation in operations
 
     @property
     def together(self) -> Together | None:
-        """What it takes less than an image has room for."""
+        """Its limit on sizes, if that is lower than an image's room."""
         return self.parts[0].file.together
 
     def takes(self, message: int, ad: int) -> bool:
-        """Whether a message and its associated data may have so many bytes."""
+        """Return whether a message and its associated data may have these sizes."""
         if self.together is None:
             return True
         sizes = {**self.algorithm.sizes, "message": message, "ad": ad}
@@ -489,12 +489,12 @@ class Implementation:
 
     @property
     def secret_independent(self) -> bool:
-        """The claim that time and addresses do not depend on secrets; False claims nothing."""
+        """Whether it claims that time and addresses are independent of secrets."""
         return all(p.file.secret_independent for p in self.parts)
 
     @property
     def is_shipped(self) -> bool:
-        """All of it is the project's own."""
+        """Whether all of its parts and sources belong to the project."""
         return all(part.is_shipped for part in self.parts)
 
     def __str__(self) -> str:
@@ -502,7 +502,7 @@ class Implementation:
 
 
 class Library:
-    """All primitives under a folder, and the algorithms that they make."""
+    """All primitives under a folder, and their algorithms."""
 
     def __init__(self, primitives: list[Primitive]) -> None:
         self.primitives = {p.path: p for p in primitives}
@@ -522,12 +522,12 @@ class Library:
         """Find and read all primitives under a folder.
 
         Args:
-            folder: of the project's own.
-            sources: folders of others, and of further implementations of the project's; what
-                `project.sources` says if not given.
+            folder: the project's primitives.
+            sources: folders of a user's primitives, and of further implementations of the
+                project's primitives; `project.sources` if not given.
 
         Raises:
-            InputError: a file is missing or wrong.
+            InputError: a file is missing or invalid.
         """
         found = sorted(folder.glob("*/*/primitive.toml"))
         if not found:
@@ -546,10 +546,10 @@ class Library:
         return cls(primitives)
 
     def __getitem__(self, name: str) -> Algorithm:
-        """Find an algorithm by the name that users type.
+        """Return an algorithm by the name that users type.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: no algorithm has that name.
         """
         try:
             return self.algorithms[name]
@@ -595,10 +595,10 @@ class Library:
                 yield Algorithm(name, primitive, file.sizes, sizes, partner, default)
 
     def vectors(self, primitive: Primitive) -> tuple[Vector, ...]:
-        """Return a primitive's published vectors, checked to be of variants that exist.
+        """Return a primitive's published vectors after checking their variants.
 
         Raises:
-            InputError: one is of a variant that does not exist.
+            InputError: a vector names a variant that does not exist.
         """
         names = {a.name for a in self.algorithms.values() if a.primitive is primitive}
         for number, vector in enumerate(primitive.vectors, 1):
@@ -609,15 +609,15 @@ class Library:
         return primitive.vectors
 
     def used_by(self, primitive: Primitive, users: tuple[Primitive, ...] = ()) -> list[Primitive]:
-        """Return the primitives that one names in `uses`, and those that they name, once each.
+        """Return the primitives that one uses, directly or indirectly, once each.
 
         Args:
-            primitive: whose.
-            users: those that use it, from the first.
+            primitive: the one whose `uses` is followed.
+            users: the chain of primitives that leads to it, outermost first.
 
         Raises:
-            InputError: there is no such primitive, it needs a partner that this one has not, or
-                it uses itself.
+            InputError: a used primitive does not exist, needs a partner that this one does not
+                have, or uses itself.
         """
         users = (*users, primitive)
         found: list[Primitive] = []
@@ -639,7 +639,7 @@ class Library:
         return found
 
     def implementations(self, algorithm: Algorithm) -> list[Implementation]:
-        """Return all ways to write an algorithm: each choice of each folder that it needs."""
+        """Return an algorithm's implementations: every combination of the folders it needs."""
         primitive = algorithm.primitive
         used = self.used_by(primitive)
         partner = [algorithm.over.primitive] if algorithm.over else []
@@ -677,11 +677,12 @@ class Library:
     def implementations_by_default(
         self, algorithm: Algorithm, core: str, accelerators: Collection[str] = ()
     ) -> list[Implementation]:
-        """Return the ways that are worth measuring on a core when nobody asks for others.
+        """Return the implementations that are measured on a core if none is named.
 
-        All of a primitive that stands alone, but for those that are for requests there. Of one that
-        is built over others, without hardware, those whose parts are written for the core, and the
-        portable ones where that is the only choice, or the only one that is independent of secrets.
+        For a primitive that uses no other, that is all of them except those that are measured on
+        request there. For one that is built over others, accelerators are left out, and of each
+        part those written for the core are taken; portable ones only if there are no others, or
+        if no part that is written for the core is independent of secrets.
         """
         able = [
             i
@@ -703,10 +704,10 @@ class Library:
         return [i for i in able if chosen.issuperset(i.parts)]
 
     def implementation(self, algorithm: Algorithm, name: str) -> Implementation:
-        """Find one implementation by name.
+        """Return an implementation by its name.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: the algorithm has no implementation of that name.
         """
         found = {i.name: i for i in self.implementations(algorithm)}
         if name not in found:
@@ -716,12 +717,12 @@ class Library:
 
 
 def _add(source: Path, primitives: list[Primitive], known: Mapping[str, Kind]) -> None:
-    """Add what a folder outside of the project has: KIND/NAME/IMPLEMENTATION/implementation.toml.
+    """Add the KIND/NAME/IMPLEMENTATION/implementation.toml of a folder outside the project.
 
-    Where KIND/NAME has no primitive.toml, it is further implementations of the project's primitive.
+    If KIND/NAME has no primitive.toml, it holds further implementations of the project's primitive.
 
     Raises:
-        InputError: there is nothing in it, or a file is wrong.
+        InputError: the folder holds nothing, or a file is invalid.
     """
     folders = sorted({path.parents[1] for path in source.glob("*/*/*/implementation.toml")})
     if not folders and not any((source / name).is_dir() for name in ("boards", "chips")):
@@ -755,12 +756,15 @@ def _loaded(_sources: tuple[Path, ...]) -> Library:
 
 
 def library() -> Library:
-    """All primitives, read once in a process."""
+    """Return all primitives, read once per process."""
     return _loaded(project.sources())
 
 
 def _is_a_choice(part: Part, partner: Sequence[Primitive]) -> bool:
-    """Tell whether there are others that take any partner, as it does, or it takes one only."""
+    """Return whether a name must mention a part.
+
+    It need not if this is the only part of its primitive that accepts any partner.
+    """
     chosen = [p for p in part.primitive.parts if not any(q.path in p.file.uses for q in partner)]
     return part not in chosen or len(chosen) > 1
 

@@ -1,6 +1,6 @@
-"""Skeletons of what users add: the files to begin with, which say what is still to be filled in.
+"""Skeletons for users' additions: files to start from, with the gaps marked.
 
-A skeleton is no stub that works: until it is filled in, it is refused or its output is wrong.
+A skeleton is not a working stub: until it is filled in, it is refused or its output is wrong.
 """
 
 import re
@@ -14,14 +14,15 @@ from joulemark.catalogue.primitives import NAME, library
 from joulemark.errors import InputError
 
 Files = Mapping[str, str]
-"""Texts by path within the folder that is written to."""
+"""Texts by path relative to the output folder."""
 
 
 def primitive(name: str, like: str | None) -> Files:
-    """An implementation of a primitive; of one that is not there yet, the primitive too.
+    """Return an implementation of a primitive, and the primitive if it does not exist yet.
 
     Raises:
-        InputError: the name is not KIND/NAME/IMPLEMENTATION, or there is no such kind.
+        InputError: the name is not KIND/NAME/IMPLEMENTATION, the kind does not exist, or the
+            implementation does.
     """
     _no_like(like, "primitive")
     parts = name.split("/")
@@ -151,10 +152,10 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
 
 
 def board(name: str, like: str | None) -> Files:
-    """A board, after one that has the same chip.
+    """Return a board that is copied from one with the same chip.
 
     Raises:
-        InputError: there is no such board, or the name is none.
+        InputError: there is no such board, or the name is invalid.
     """
     _check_name(name)
     if like is None:
@@ -166,10 +167,10 @@ def board(name: str, like: str | None) -> Files:
 
 
 def chip(name: str, like: str | None) -> Files:
-    """A chip, after one of the same series.
+    """Return a chip that is copied from one of the same series.
 
     Raises:
-        InputError: there is no such chip, or the name is none.
+        InputError: there is no such chip, or the name is invalid.
     """
     _check_name(name)
     if like is None:
@@ -181,7 +182,7 @@ def chip(name: str, like: str | None) -> Files:
 
 
 def _renamed(text: str, old: str, new: str, what: str) -> str:
-    """A copy that is refused until its comment is answered."""
+    """Return a renamed copy that is refused until its checklist is done."""
     renamed = re.sub(
         rf'^name = "{re.escape(old)}"', f'name = "{new}"', text, count=1, flags=re.MULTILINE
     )
@@ -194,10 +195,10 @@ def _renamed(text: str, old: str, new: str, what: str) -> str:
 
 
 def instrument(name: str, like: str | None) -> Files:
-    """A meter, for the folder that JOULEMARK_INSTRUMENTS names.
+    """Return a meter for the folder that JOULEMARK_INSTRUMENTS names.
 
     Raises:
-        InputError: the name is none.
+        InputError: the name is invalid.
     """
     _no_like(like, "instrument")
     _check_name(name)
@@ -243,10 +244,10 @@ def open_meter(resource: Port, accuracy: StatedAccuracy, clock: Clock = HOST) ->
 
 
 def campaign(name: str, like: str | None) -> Files:
-    """A campaign's file.
+    """Return a campaign's file.
 
     Raises:
-        InputError: the name is none.
+        InputError: the name is invalid.
     """
     _no_like(like, "campaign")
     _check_name(name)
@@ -277,13 +278,13 @@ MAKERS: Mapping[str, Callable[[str, str | None], Files]] = {
 
 
 def write(files: Files, folder: Path) -> list[Path]:
-    """Write a skeleton; nothing that is there is touched.
+    """Write a skeleton; existing files are not touched.
 
     Returns:
-        What was written.
+        Paths of the written files.
 
     Raises:
-        InputError: a file is there already, or cannot be written.
+        InputError: a file exists already, or cannot be written.
     """
     for name in files:
         if (folder / name).exists():
