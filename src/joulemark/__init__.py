@@ -32,7 +32,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names of the interface, imported when they are asked for: the command starts without them."""
+    """Import the interface's names lazily, so that the command starts without them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from joulemark import errors, interface

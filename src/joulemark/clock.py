@@ -1,28 +1,28 @@
-"""The time that measuring goes by: this machine's, or an emulated bench's."""
+"""The time that measurements use: this machine's, or an emulated bench's."""
 
 import time
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Source of pauses and time stamps."""
+    """Source of timestamps and pauses."""
 
     def now_s(self) -> float:
-        """Seconds since some moment."""
+        """Return the seconds since an arbitrary moment."""
 
     def sleep(self, seconds: float) -> None:
-        """Come back when so many seconds have passed; at once where they are not above zero."""
+        """Pause for this many seconds; return at once if they are not above zero."""
 
 
 class HostClock:
     """This machine's clock."""
 
     def now_s(self) -> float:
-        """Seconds since this machine started."""
+        """Return the seconds since an arbitrary moment."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Pause."""
         time.sleep(max(seconds, 0.0))
 
 

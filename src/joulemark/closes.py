@@ -1,13 +1,13 @@
-"""Things that are closed at the end of a `with`."""
+"""Base of objects that are closed at the end of a `with` statement."""
 
 from typing import Self
 
 
 class Closes:
-    """Something that holds a port, a process or a file until it is closed."""
+    """An object that holds a port, a process or a file until it is closed."""
 
     def close(self) -> None:
-        """Let go of what it holds; by default nothing."""
+        """Release what it holds; nothing by default."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,6 @@
-"""Elliptic curves by their definitions: for oracles that no library serves, and for constants.
+"""Textbook elliptic curves, for constants and for oracles on curves that no library supports.
 
-Slow, and in affine coordinates only: nothing here is an algorithm that firmware uses.
+Slow, and in affine coordinates only, so that no algorithm is shared with the firmware.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class Curve(ABC):
-    """A curve with a generator of a prime order."""
+    """A curve with a generator of prime order."""
 
     name: str
     a: int
@@ -41,7 +41,7 @@ class Curve(ABC):
         """Sum of two points."""
 
     def times(self, k: int, point: Point | None = None) -> Point | None:
-        """A multiple of a point, or of the generator."""
+        """Multiply a point, or the generator if none is given."""
         term = point or self.generator
         total: Point | None = None
         for bit in bin(k)[2:]:
@@ -51,18 +51,18 @@ class Curve(ABC):
         return total
 
     def public_key(self, secret: bytes) -> bytes:
-        """Coordinates of the multiple that a secret key stands for.
+        """Return the encoded public key of a secret key.
 
         Raises:
-            ValueError: the number is no secret key.
+            ValueError: the number is not a valid secret key.
         """
         return self.encoded(self._multiple(int.from_bytes(secret, "big"), None))
 
     def shared(self, secret: bytes, peer: bytes) -> bytes:
-        """X of a multiple of the peer's point.
+        """Return the ECDH shared secret: x of the multiple of the peer's point.
 
         Raises:
-            ValueError: the number is no secret key.
+            ValueError: the number is not a valid secret key.
         """
         point = self.decoded(peer)
         return self.encoded(self._multiple(int.from_bytes(secret, "big"), point))[
@@ -70,11 +70,11 @@ class Curve(ABC):
         ]
 
     def encoded(self, point: Point) -> bytes:
-        """X and Y."""
+        """Encode a point as x || y."""
         return b"".join(value.to_bytes(self.coordinate_bytes, "big") for value in point)
 
     def decoded(self, data: bytes) -> Point:
-        """The point of X and Y."""
+        """Decode x || y to a point."""
         return int.from_bytes(data[: self.coordinate_bytes], "big"), int.from_bytes(
             data[self.coordinate_bytes :], "big"
         )
@@ -91,10 +91,10 @@ class Curve(ABC):
         Args:
             secret: the secret key.
             message: what is signed.
-            seed: of the nonce's generator; the nonce is RFC 6979's if empty.
+            seed: seed of the nonce's generator; if empty, the nonce is that of RFC 6979.
 
         Raises:
-            ValueError: the number is no secret key.
+            ValueError: the number is not a valid secret key.
         """
         d, bits = int.from_bytes(secret, "big"), self.order.bit_length()
         if not 0 < d < self.order:
@@ -109,14 +109,14 @@ class Curve(ABC):
         return r.to_bytes(length, "big") + s.to_bytes(length, "big")
 
     def _from_more_bits(self, generator: HmacDrbg) -> int:
-        """FIPS 186-5, A.3.1: the order's bits and 64 more."""
+        """Draw a nonce from 64 bits more than the order's (FIPS 186-5, A.3.1)."""
         bits = self.order.bit_length() + 64
         length = (self.order.bit_length() + 7) // 8 + 8
         drawn = int.from_bytes(generator.draw(length), "big") >> (8 * length - bits)
         return drawn % (self.order - 1) + 1
 
     def _tried(self, generator: HmacDrbg) -> int:
-        """RFC 6979, section 3.2, step h: the first candidate below the order."""
+        """Draw candidates until one is below the order (RFC 6979, section 3.2, step h)."""
         bits = self.order.bit_length()
         length = (bits + 7) // 8
         while True:

@@ -1,4 +1,4 @@
-"""Errors: one message each, that says what, where and how to mend it.
+"""Errors: each has one message that says what is wrong, where, and how to mend it.
 
 Exit codes are stable and listed in docs/command-line.md.
 """
@@ -7,12 +7,12 @@ from typing import ClassVar
 
 
 class JoulemarkError(Exception):
-    """Base of every error that a user can mend.
+    """Base of all errors that a user can mend.
 
     Args:
         what: what is wrong, as a sentence without a full stop.
         where: the file, key, option or address.
-        mend: what to do about it.
+        mend: how to mend it.
     """
 
     exit_code: ClassVar[int] = 1
@@ -29,13 +29,13 @@ class JoulemarkError(Exception):
 
 
 class InputError(JoulemarkError):
-    """A file or a value that a user gave is wrong: campaign, board, chip, image, option."""
+    """A file or a value given by a user is wrong: campaign, board, chip, image, option."""
 
     exit_code = 3
 
 
 class ToolError(JoulemarkError):
-    """Something that must be installed is missing or too old."""
+    """A required tool is missing or too old."""
 
     exit_code = 4
 
@@ -47,13 +47,13 @@ class BuildError(JoulemarkError):
 
 
 class VerificationError(JoulemarkError):
-    """An output differs from the oracle's; there is no number for it."""
+    """An output differs from the oracle's, so there is no number for it."""
 
     exit_code = 6
 
 
 class ClaimError(JoulemarkError):
-    """An implementation claims to be independent of secrets, and measuring shows otherwise."""
+    """An implementation claims independence of secrets, but measurements show otherwise."""
 
     exit_code = 12
 
@@ -65,42 +65,42 @@ class AirError(JoulemarkError):
 
 
 class FaultError(JoulemarkError):
-    """The emulated program did what silicon would have done silently and wrongly."""
+    """The emulated program did something that silicon would do silently and wrongly."""
 
     exit_code = 7
 
 
 class BudgetError(JoulemarkError):
-    """The emulated program used up its cycles without reaching its end."""
+    """The emulated program used up its budget of cycles before its end."""
 
     exit_code = 8
 
 
 class StoreError(JoulemarkError):
-    """The results store cannot be read or written; what it held is untouched."""
+    """The results store cannot be read or written; its contents are untouched."""
 
     exit_code = 9
 
 
 class LinkError(JoulemarkError):
-    """The image does not answer, or answers nonsense, on its serial line."""
+    """The image does not answer on its serial line, or gives an invalid answer."""
 
     exit_code = 10
 
 
 class MeterError(JoulemarkError):
-    """An instrument does not answer, refuses a command or lost samples."""
+    """An instrument does not answer, refuses a command, or loses samples."""
 
     exit_code = 11
 
 
 class UnsatisfiedError(JoulemarkError):
-    """Nothing that was measured satisfies all demands."""
+    """No measured implementation satisfies all demands."""
 
     exit_code = 13
 
 
 class RegressionError(JoulemarkError):
-    """A comparison found more than its limits allow."""
+    """A comparison found changes beyond its limits."""
 
     exit_code = 14

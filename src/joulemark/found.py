@@ -1,4 +1,4 @@
-"""Instruments are modules that are found: in the project's folders, and in a lab's own."""
+"""Find instruments: modules in the project's packages and in a lab's own folder."""
 
 import importlib.util
 import pkgutil
@@ -11,21 +11,21 @@ from joulemark.errors import InputError, JoulemarkError
 
 
 def extend(path: "list[str]", folder: str) -> None:
-    """Let a package have the modules of a folder of JOULEMARK_INSTRUMENTS too.
+    """Add the modules of a folder of JOULEMARK_INSTRUMENTS to a package.
 
     Args:
         path: the package's `__path__`.
-        folder: within JOULEMARK_INSTRUMENTS.
+        folder: name of a folder in JOULEMARK_INSTRUMENTS.
     """
     if project.INSTRUMENTS:
         path.append(str(Path(project.INSTRUMENTS, folder).resolve()))
 
 
 def modules(path: Iterable[str], package: str) -> dict[str, str]:
-    """The modules of a package by the names that users give: hyphens for underscores.
+    """Return the modules of a package by the names that users type: hyphens for underscores.
 
     Raises:
-        InputError: JOULEMARK_INSTRUMENTS is no folder.
+        InputError: JOULEMARK_INSTRUMENTS is not a folder.
     """
     if project.INSTRUMENTS and not Path(project.INSTRUMENTS).is_dir():
         mend = "name a folder, or unset JOULEMARK_INSTRUMENTS"
@@ -41,7 +41,7 @@ def load(name: str) -> ModuleType:
     """Import a module.
 
     Raises:
-        InputError: it is a lab's own, and cannot be imported.
+        InputError: the module is a lab's own and cannot be imported.
     """
     try:
         return importlib.import_module(name)

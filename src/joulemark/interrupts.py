@@ -1,4 +1,4 @@
-"""Ctrl-C at moments when it can do no harm."""
+"""Defer Ctrl-C to moments when it can do no harm."""
 
 import contextlib
 import signal
@@ -10,18 +10,18 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LOOK_S = 0.05
-"""Between two looks whether Ctrl-C was pressed."""
+"""Interval at which Ctrl-C is checked for."""
 
 
 @contextlib.contextmanager
 def deferred() -> Iterator[Callable[[], None]]:
-    """Keep Ctrl-C back until it is asked for, or until the end of the block.
+    """Hold Ctrl-C back until it is asked for, or until the end of the block.
 
-    Raised inside `concurrent.futures` it can leave a future's lock held for good: who then cancels
-    that future, as the shutdown of its pool does, waits for ever.
+    A `KeyboardInterrupt` inside `concurrent.futures` can leave a future's lock held for good;
+    cancelling that future, as the shutdown of its pool does, then waits for ever.
 
     Yields:
-        What raises the `KeyboardInterrupt` that was kept back, if any.
+        A function that raises the `KeyboardInterrupt` that was held back, if any.
     """
     came = False
 
@@ -48,7 +48,7 @@ def deferred() -> Iterator[Callable[[], None]]:
 
 
 def as_completed(futures: Collection[Future[T]]) -> Iterator[Future[T]]:
-    """Futures in the order in which they end, as in `concurrent.futures`; Ctrl-C between them."""
+    """Yield futures as they complete, like `concurrent.futures`; Ctrl-C is raised between them."""
     pending = set(futures)
     with deferred() as strike:
         while pending:

@@ -1,10 +1,10 @@
-"""The form of a primitive's independent oracle; see docs/adding-a-primitive.md."""
+"""The interface of a primitive's independent oracle; see docs/adding-a-primitive.md."""
 
 from collections.abc import Callable, Iterator, Mapping
 
 
 class _Values(Mapping[str, bytes]):
-    """Byte strings by the names that a kind's file gives them; also attributes."""
+    """Byte strings by their names in the kind's file, as a mapping and as attributes."""
 
     def __init__(self, **values: bytes) -> None:
         self._values = values
@@ -32,10 +32,10 @@ class _Values(Mapping[str, bytes]):
 
 
 class Inputs(_Values):
-    """Inputs of one operation, by name (`inputs.key`); a primitive ignores what it does not take.
+    """Inputs of one operation, by name (`inputs.key`); a primitive ignores those it does not take.
 
     Args:
-        tag_bytes: wanted length of a tag, where the caller of the primitive may choose.
+        tag_bytes: length of the tag, if the primitive's caller may choose it.
         values: the inputs.
     """
 
@@ -44,7 +44,7 @@ class Inputs(_Values):
         self.tag_bytes = tag_bytes
 
     def replaced(self, *, tag_bytes: int | None = None, **values: bytes) -> "Inputs":
-        """The same with other values of some names."""
+        """Return a copy with some values replaced."""
         length = self.tag_bytes if tag_bytes is None else tag_bytes
         return Inputs(tag_bytes=length, **{**self._values, **values})
 

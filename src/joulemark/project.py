@@ -1,4 +1,4 @@
-"""Where the project's data lies: the folders of data and firmware, and the build cache."""
+"""Locations of the project's data and firmware, and of the build cache."""
 
 import os
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 _PACKAGED = Path(__file__).parent / "data"
-"""In a wheel; a checkout has the same beside `src`."""
+"""In a wheel; a checkout has the same folders beside `src`."""
 IS_PACKAGED = not os.environ.get("JOULEMARK_ROOT") and (_PACKAGED / "chips").is_dir()
 _CHECKOUT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2])
 ROOT = (_PACKAGED if IS_PACKAGED else _CHECKOUT).resolve()
@@ -21,18 +21,18 @@ NETWORKS = ROOT / "networks"
 SCENARIOS = ROOT / "scenarios"
 BUILD = user_cache_path("joulemark") / "build" if IS_PACKAGED else ROOT / "build"
 _SOURCE = "JOULEMARK_SOURCE"
-"""Folders of a user's own primitives and implementations; workers inherit it."""
+"""Environment variable with the folders of a user's own primitives, so that workers inherit it."""
 
 
 def sources() -> tuple[Path, ...]:
-    """Folders of primitives and implementations beside the project's own."""
+    """Return the folders of a user's own primitives and implementations."""
     return tuple(Path(f).resolve() for f in os.environ.get(_SOURCE, "").split(os.pathsep) if f)
 
 
 def set_sources(folders: Iterable[Path]) -> None:
-    """Let this process, and those that it starts, have these besides."""
+    """Add a user's folders for this process and the processes that it starts."""
     os.environ[_SOURCE] = os.pathsep.join(str(folder.resolve()) for folder in folders)
 
 
 INSTRUMENTS = os.environ.get("JOULEMARK_INSTRUMENTS")
-"""A lab's own instruments: drivers in its folder meters, simulations in its folder simulated."""
+"""Folder of a lab's own instruments: drivers in `meters`, simulations in `simulated`."""

@@ -1,19 +1,19 @@
-"""Waiting for a file that another process or an instrument is at the other end of.
+"""Wait for a file whose other end is another process or an instrument.
 
-Not by `select.select`, which refuses descriptors of 1,024 and more: a process that has many files
-open has such ones.
+This uses `poll`, because `select.select` refuses descriptors from 1,024 on, which a process with
+many open files has.
 """
 
 import select
 
 
 def to_read(descriptor: int, timeout_s: float) -> bool:
-    """Wait until there is something to read, or that the other end is gone."""
+    """Wait until there is something to read or the other end is closed; False after the timeout."""
     return _within(descriptor, select.POLLIN, timeout_s)
 
 
 def to_write(descriptor: int, timeout_s: float) -> bool:
-    """Wait until something can be written, or that the other end is gone."""
+    """Wait until writing is possible or the other end is closed; False after the timeout."""
     return _within(descriptor, select.POLLOUT, timeout_s)
 
 

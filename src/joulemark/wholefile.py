@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Write files atomically: they appear whole or not at all."""
 
 import os
 from pathlib import Path
@@ -9,10 +9,10 @@ _MEND = "choose another file"
 
 
 def check(path: Path) -> None:
-    """Refuse, ahead of what takes time, a file that could not be written after it.
+    """Check before lengthy work that its output file can be written.
 
     Raises:
-        InputError: something else is there, or its folder cannot be written.
+        InputError: the path is not a file, or its folder cannot be written.
     """
     if path.exists() and not path.is_file():
         raise InputError("is not a file", str(path), _MEND)
@@ -24,15 +24,15 @@ def check(path: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes, what: str) -> None:
-    """Write a file beside its place, then put it there.
+    """Write a temporary file beside the target, then rename it.
 
     Args:
-        path: of the file; its folder is made.
-        data: what it holds.
-        what: it is, for messages: "the page".
+        path: the file; its folder is created.
+        data: its contents.
+        what: what the file is, for messages: "the page".
 
     Raises:
-        InputError: it cannot be written; what was there before still is.
+        InputError: it cannot be written; an earlier file is left as it was.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -1,6 +1,6 @@
-"""English for what is said to people."""
+"""English wording of messages."""
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: `1 case`, `1,200 cases`."""
+    """Return a number with its noun: `1 case`, `1,200 cases`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
