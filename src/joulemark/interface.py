@@ -19,13 +19,13 @@ Sizes = int | Sequence[int]
 
 
 def open_store(location: "str | Path" = DEFAULT_STORE) -> "Store":
-    """Open a results store to read it; close it, or use it in a `with`.
+    """Open a results store for reading; close it, or use it in a `with` statement.
 
     Args:
         location: a file, or an SQLAlchemy URL.
 
     Raises:
-        StoreError: there is none, or it cannot be read.
+        StoreError: there is no store, or it cannot be read.
     """
     from joulemark.records.store import Store
 
@@ -35,12 +35,12 @@ def open_store(location: "str | Path" = DEFAULT_STORE) -> "Store":
 def results(
     location: "str | Path" = DEFAULT_STORE, *, history: bool = False, long: bool = False
 ) -> "pd.DataFrame":
-    """The records of a store as a data frame: a row each, a column for each quantity.
+    """Return the records of a store as a data frame: one row per record, one column per quantity.
 
     Args:
         location: a file, or an SQLAlchemy URL.
-        history: all records, not the last one of each case.
-        long: a row for each quantity instead of each record.
+        history: all records, not only the latest of each case.
+        long: one row per quantity instead of per record.
 
     Raises:
         StoreError: there is no store, or it cannot be read.
@@ -70,13 +70,13 @@ def run(
     processes: int | None = None,
     cluster: str | None = None,
 ) -> "pd.DataFrame":
-    """Measure a campaign on emulated boards; what the store has already is taken from there.
+    """Measure a campaign on emulated boards; cases that the store already holds are not repeated.
 
-    Each argument is that of `joulemark run`, one value or several; names may be globs. In a script
-    that is run by itself, call it under `if __name__ == "__main__":`, for workers import it.
+    The arguments are those of `joulemark run`, each one value or several; names may be globs. A
+    script must call this under `if __name__ == "__main__":`, because worker processes import it.
 
     Args:
-        store: a file, or an SQLAlchemy URL; made if it is not there.
+        store: a file, or an SQLAlchemy URL; created if it does not exist.
         campaign: a TOML file, which the arguments override.
         board: boards.
         clock: clock profiles.
@@ -88,15 +88,15 @@ def run(
         compiler: compilers.
         opt: optimisation levels.
         trials: executions of each case, each with its own random inputs.
-        seed: of the random inputs.
-        processes: how many cases at a time; one for each core if not given.
-        cluster: Dask's workers instead, as `joulemark run --cluster` takes them.
+        seed: seed of the random inputs.
+        processes: cases measured at a time; one per core if not given.
+        cluster: use Dask's workers instead, as given to `joulemark run --cluster`.
 
     Returns:
-        The campaign's records as a data frame, as `results` gives them; also failed ones.
+        The campaign's records, failed ones included, as a data frame like that of `results`.
 
     Raises:
-        InputError: a name matches nothing, or a value is wrong.
+        InputError: a name matches nothing, or a value is invalid.
         ToolError: a compiler is missing.
         LinkError: the cluster does not answer.
         StoreError: the store cannot be written.
@@ -138,16 +138,17 @@ def run(
 def machine(
     image: "str | Path", *, board: str | None = None, chip: str | None = None, profile: bool = False
 ) -> "Machine":
-    """An emulated board or bare chip with an image, after reset.
+    """Load an image into an emulated board or bare chip and reset it.
 
     Args:
         image: an ELF or Intel HEX file.
-        board: its chip and devices.
-        chip: or the chip alone.
+        board: the board to emulate, with its devices.
+        chip: the bare chip to emulate instead.
         profile: count cycles per function.
 
     Raises:
-        InputError: not one of board and chip is given, a name is wrong, or the image is.
+        InputError: not exactly one of board and chip is given, a name is unknown, or the image is
+            invalid.
     """
     from joulemark._engine import EngineError, Image
     from joulemark._engine import Machine as Emulated
@@ -171,10 +172,10 @@ def machine(
 
 
 def board(name: str) -> "Board":
-    """Contents of a board's file.
+    """Return the contents of a board's file.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no board has that name.
     """
     from joulemark.catalogue import boards as catalogue
 
@@ -182,14 +183,14 @@ def board(name: str) -> "Board":
 
 
 def boards() -> list[str]:
-    """Names of the boards."""
+    """Return the names of the boards."""
     from joulemark.catalogue import boards as catalogue
 
     return catalogue.names()
 
 
 def primitives() -> "pd.DataFrame":
-    """The primitives: kind, standing, security in bits, names of implementations."""
+    """Return the primitives: kind, status, security in bits, names of implementations."""
     import pandas as pd
 
     from joulemark.catalogue.primitives import library
@@ -209,11 +210,11 @@ def primitives() -> "pd.DataFrame":
 
 
 def compare(base: "str | Path", head: "str | Path") -> "pd.DataFrame":
-    """Changes from one store or export to another: a row per changed quantity.
+    """Return the changes from one store or export to another: one row per changed quantity.
 
     Args:
         base: a store's file or URL, or a file that `joulemark export` wrote.
-        head: what is compared with it.
+        head: the store or file that is compared with it.
 
     Raises:
         InputError: a file cannot be read.
