@@ -1,6 +1,6 @@
 """The emulation engine (Rust): chips, images and machines.
 
-All times are emulated; none of them depends on the machine that this runs on.
+All times are emulated and independent of the machine that this runs on.
 """
 
 from collections.abc import Sequence
@@ -33,20 +33,20 @@ __all__ = [
 ]
 
 class EngineError(Exception):
-    """Bad input to the engine: the message says what, where and how to mend it."""
+    """Invalid input to the engine: the message says what is wrong, where, and how to mend it."""
 
 class ChipError(EngineError):
-    """A chip file that is wrong; the message names the file and the key."""
+    """An invalid chip file; the message names the file and the key."""
 
 class BoardError(EngineError):
-    """A board file whose devices are wrong; the message names the file and the key."""
+    """A board file with invalid devices; the message names the file and the key."""
 
 class ImageError(EngineError):
-    """An image that cannot be read, or that is not for this chip."""
+    """An image that cannot be read or does not fit the chip."""
 
 @final
 class Sourced:
-    """A physical constant with where it comes from."""
+    """A physical constant with its source."""
 
     @property
     def value(self) -> float: ...
@@ -57,7 +57,7 @@ class Sourced:
 
 @final
 class MemoryRegion:
-    """One region of a chip's memory map."""
+    """A region of a chip's memory map."""
 
     @property
     def name(self) -> str: ...
@@ -71,14 +71,14 @@ class MemoryRegion:
 
 @final
 class Chip:
-    """A chip file, checked: unknown keys and constants without a source are errors."""
+    """A validated chip file: unknown keys and constants without a source are errors."""
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Chip:
         """Read a chip file.
 
         Raises:
-            ChipError: the file is wrong.
+            ChipError: the file is invalid.
         """
     @property
     def name(self) -> str: ...
@@ -86,19 +86,19 @@ class Chip:
     def core(self) -> Literal["msp430", "armv7m"]: ...
     @property
     def cpu(self) -> str:
-        """The core as compilers call it (`-mcpu`)."""
+        """The core's name for compilers (`-mcpu`)."""
     @property
     def fpu(self) -> str:
-        """Its floating-point unit as compilers call it (`-mfpu`); empty where there is none."""
+        """Its floating-point unit's name for compilers (`-mfpu`); empty if it has none."""
     @property
     def series(self) -> str:
-        """The chips that share its peripherals."""
+        """Name of the series of chips that share its peripherals."""
     @property
     def timing_note(self) -> str:
-        """What of its emulated timing was not compared with silicon; empty where all was."""
+        """The part of its emulated timing that was not compared with silicon; empty if none."""
     @property
     def memories_keep_state(self) -> bool:
-        """Whether a cache or line buffers make times depend on what ran before."""
+        """Whether caches or line buffers make times depend on earlier execution."""
     @property
     def description(self) -> str: ...
     @property
@@ -116,13 +116,13 @@ class Chip:
     def power_states(self) -> list[str]:
         """Names of the power states that a machine reports."""
     def current_a(self, state: str, clock_hz: int, supply_v: float) -> Sourced:
-        """Supply current in a power state, in ampere, as the chip's data gives it."""
+        """Return the supply current in a power state, in ampere, from the chip's data."""
     @property
     def absent(self) -> list[str]:
-        """What the emulation leaves out; touching it is a fault that names it."""
+        """Parts that are not emulated; touching one is a fault that names it."""
     @property
     def settings(self) -> dict[str, tuple[int, str]]:
-        """Settings of a machine at start: default and description."""
+        """A machine's settings at start, by name: default and description."""
 
 @final
 class Wiring:
@@ -133,19 +133,19 @@ class Wiring:
         """Read the `[[device]]` tables of a board's file.
 
         Raises:
-            BoardError: one of them is wrong.
+            BoardError: one of them is invalid.
         """
     @property
     def devices(self) -> dict[str, str]:
         """Titles of the devices by their names on the board."""
     def quiescent(self, device: str) -> list[str]:
-        """States of a device whose current is in what is stated of the whole board.
+        """Return the states of a device whose current the whole board's stated currents include.
 
         Raises:
             EngineError: no such device.
         """
     def current_a(self, device: str, state: str) -> Sourced:
-        """Supply current of a device in a state, in ampere.
+        """Return the supply current of a device in a state, in ampere.
 
         Raises:
             EngineError: no such device or state.
@@ -157,10 +157,10 @@ class Image:
 
     @staticmethod
     def load(path: str | PathLike[str], raw_address: int | None = None) -> Image:
-        """Read an image; the format is told from its contents, raw where an address is given.
+        """Read an image; its format is detected, unless an address is given, which makes it raw.
 
         Raises:
-            ImageError: unreadable, truncated or of no known format.
+            ImageError: the file is unreadable, truncated or of an unknown format.
         """
     @property
     def format(self) -> Literal["elf", "ihex", "raw"]: ...
@@ -170,17 +170,17 @@ class Image:
     def symbols(self) -> dict[str, int]: ...
     @property
     def digest(self) -> str:
-        """SHA-256 of what is loaded (addresses and bytes), hexadecimal."""
+        """SHA-256 of the loaded addresses and bytes, hexadecimal."""
     def resolve(self, address: str) -> int:
-        """A number (decimal, 0x...) or a symbol, as an address.
+        """Convert a number (decimal, 0x...) or a symbol to an address.
 
         Raises:
-            ImageError: no such symbol; the message offers near ones.
+            ImageError: no such symbol; the message suggests similar ones.
         """
 
 @final
 class Frame:
-    """One call on the stack of the emulated program."""
+    """A call on the stack of the emulated program."""
 
     @property
     def address(self) -> int: ...
@@ -191,19 +191,19 @@ class Frame:
 
 @final
 class Fault:
-    """Something that silicon would have done silently and wrongly."""
+    """Something that silicon would do silently and wrongly."""
 
     @property
     def kind(self) -> str:
-        """Such as "unmapped", "misaligned", "flash-write", "watchdog", "reset", "absent"."""
+        """For example "unmapped", "misaligned", "flash-write", "watchdog", "reset", "absent"."""
     @property
     def message(self) -> str: ...
     @property
     def address(self) -> int | None:
-        """The address that was touched, where there is one."""
+        """The address that was accessed, if there is one."""
     @property
     def call_stack(self) -> list[Frame]:
-        """Innermost first; the first frame is where the fault happened."""
+        """Frames, innermost first; the first is where the fault happened."""
 
 @final
 class Stop:
@@ -213,14 +213,14 @@ class Stop:
     def reason(self) -> Literal["address", "marker", "serial", "cycles", "time", "fault", "asleep"]:
         """What ended the run.
 
-        "asleep": the core sleeps and nothing is due that could wake it.
-        "serial": a byte that the caller waits for was sent by the program.
+        "asleep": the core sleeps and no pending event could wake it.
+        "serial": the program sent the byte that the caller waits for.
         """
     @property
     def address(self) -> int: ...
     @property
     def fault(self) -> Fault | None:
-        """Why, or what led to the handler in which the program was when its cycles were spent."""
+        """The fault that ended the run, or that led to the handler in which its cycles ran out."""
 
 @final
 class MarkerEdge:
@@ -237,13 +237,13 @@ class MarkerEdge:
 
 @final
 class PowerInterval:
-    """A stretch of time in one power state at one clock."""
+    """An interval in one power state at one clock."""
 
     @property
     def state(self) -> str: ...
     @property
     def clock_hz(self) -> int:
-        """The core's clock, whether it is stopped in this state or not; 0 for a device."""
+        """The core's clock, even if it is stopped in this state; 0 for a device."""
     @property
     def start_ps(self) -> int: ...
     @property
@@ -251,7 +251,7 @@ class PowerInterval:
 
 @final
 class FunctionCost:
-    """What one function of the program cost."""
+    """Cost of one function of the program."""
 
     @property
     def name(self) -> str: ...
@@ -263,16 +263,16 @@ class FunctionCost:
     def self_cycles(self) -> int: ...
     @property
     def total_cycles(self) -> int:
-        """With everything that it called; recursion is counted once."""
+        """Cycles including callees; recursion is counted once."""
     @property
     def self_instructions(self) -> int: ...
     @property
     def stack_bytes(self) -> int:
-        """The most stack that it and everything it called took, from its entry."""
+        """Maximum stack used by it and its callees, measured from its entry."""
 
 @final
 class CallPath:
-    """One path of calls and the cycles spent at its end: a line of a flame graph."""
+    """A path of calls and the cycles spent in its last function: a line of a flame graph."""
 
     @property
     def path(self) -> list[str]: ...
@@ -281,7 +281,7 @@ class CallPath:
 
 @final
 class Profile:
-    """Cycles and instructions by function, and the call graph."""
+    """Cycles and instructions by function, and by path of calls."""
 
     @property
     def functions(self) -> list[FunctionCost]: ...
@@ -290,7 +290,7 @@ class Profile:
 
 @final
 class Followed:
-    """What ran when: instructions by address, and calls in the order of time."""
+    """Execution over time: costs by instruction address, and calls in chronological order."""
 
     @property
     def places(self) -> list[tuple[int, bool, int, int, int, int]]:
@@ -299,20 +299,20 @@ class Followed:
     def turns(self) -> list[tuple[int, int, bool, int]]:
         """Start in ps, index into `paths`, whether the core slept, index into `states`.
 
-        Each lasts until the next one, the last until `end_ps`.
+        Each lasts until the next one starts, the last until `end_ps`.
         """
     @property
     def end_ps(self) -> int: ...
     @property
     def paths(self) -> list[list[str]]:
-        """Calls, outermost first."""
+        """Paths of calls, outermost first."""
     @property
     def states(self) -> list[list[tuple[str, str, int]]]:
-        """Power states that all parts were in at once: part, state, clock in Hz or 0."""
+        """Combinations of power states: for every part its name, state, and clock in Hz or 0."""
 
 @final
 class Machine:
-    """An emulated chip and its board. There are no globals: make many, in any thread."""
+    """An emulated chip and its board. There are no globals: create many, in any thread."""
 
     def __new__(
         cls,
@@ -332,33 +332,33 @@ class Machine:
         """Load an image and reset.
 
         Args:
-            chip: what to emulate.
-            image: what to run.
-            wiring: devices around the chip; without it the chip is bare.
-            entry: start here instead of at the reset vector, as a debugger that places the
-                program counter does: the stack pointer is at the end of RAM and the watchdog is
-                held. An image without a reset vector starts so at its own entry.
+            chip: the chip to emulate.
+            image: the image to run.
+            wiring: devices wired to the chip; without it the chip is bare.
+            entry: start here instead of at the reset vector, like a debugger that sets the program
+                counter: the stack pointer is at the end of RAM and the watchdog is held. An image
+                without a reset vector starts at its entry in the same way.
             marker: pin that brackets measurements, such as "P2.3".
             profile: count cycles per function.
             trace: keep pin and power-state changes for `write_vcd` and `power_tracks`.
-            secrets_trace: keep a digest of every address fetched, read and written; where there
-                is a marker, between its rising and its falling edge.
-            follow: keep what each instruction cost, and calls in the order of time, for
-                `followed`; with it a profile and a trace are kept. Slower.
+            secrets_trace: keep a digest of every address fetched, read and written; with a marker,
+                only between its rising and its falling edge.
+            follow: keep the cost of each instruction, and calls in chronological order, for
+                `followed`; this implies a profile and a trace. Slower.
             resets: how often a watchdog or the program may reset the chip; the next is a fault.
-            settings: named chip settings at start, as the chip file lists them.
+            settings: named chip settings at start, as listed in the chip file.
 
         Raises:
             ImageError: the image is for another core or does not fit the chip's memory.
-            BoardError: a device is wired to what the chip does not have.
+            BoardError: a device is wired to something that the chip does not have.
         """
     def learn_from(self, earlier: Machine) -> None:
-        """Take over what a machine of the same chip and image found out of how long code takes.
+        """Take over the code timing that a machine of the same chip and image has learned.
 
-        No result depends on it; first executions are emulated sooner.
+        No result depends on it, but first executions are emulated faster.
 
         Args:
-            earlier: has to find it out anew if it goes on.
+            earlier: the machine to take it from, which must learn it anew if it runs on.
         """
     def run(
         self,
@@ -372,63 +372,63 @@ class Machine:
     ) -> Stop:
         """Run until a condition holds.
 
-        A core that sleeps with nothing due sleeps on to the limit in time or cycles; where there is
-        none, that sleep ends the run.
+        A core that sleeps with no pending event sleeps until the limit in time or cycles; if there
+        is no limit, the run ends.
 
         Args:
             until: stop before executing the instruction at this address.
             until_marker: stop after the next change of the marker pin.
             until_serial: stop when the program has sent this byte on its serial port.
-            until_asleep: stop when the core sleeps and nothing is due that could wake it.
-            until_ps: stop at the first instruction that is not before this time since the start.
+            until_asleep: stop when the core sleeps and no pending event could wake it.
+            until_ps: stop at the first instruction at or after this time since the start.
             max_cycles: stop when this many more cycles are spent.
 
         Raises:
-            EngineError: a condition that this machine cannot watch.
+            EngineError: this machine cannot watch such a condition.
         """
     def watch(self, addresses: Sequence[int]) -> None:
-        """Let every run stop before the instructions at these addresses, until others are given.
+        """Make every run stop before the instructions at these addresses, until others are given.
 
         Raises:
             EngineError: an address is beyond the address space.
         """
     def serve_gdb(self, host: str, port: int) -> None:
-        """Let one debugger at the machine by GDB's remote protocol, until it goes.
+        """Serve one debugger over GDB's remote serial protocol until it disconnects.
 
-        Registers, memory, steps, breakpoints and watchpoints for writes that change something. What
-        a debugger does costs no emulated time.
+        It can use registers, memory, single steps, breakpoints, and watchpoints for writes that
+        change a value. Its actions cost no emulated time.
 
         Raises:
-            EngineError: the port cannot be had, or the debugger broke the protocol.
+            EngineError: the port is not available, or the debugger broke the protocol.
         """
     @property
     def cycles(self) -> int:
-        """Cycles of the core's clock, with those that passed while the core slept."""
+        """Cycles of the core's clock, including those that passed while the core slept."""
     @property
     def sleep_cycles(self) -> int:
-        """The part of `cycles` that the core slept through."""
+        """The part of `cycles` in which the core slept."""
     @property
     def instructions(self) -> int: ...
     @property
     def resets(self) -> int:
-        """How often the chip was reset since the start."""
+        """Number of resets since the start."""
     @property
     def time_ps(self) -> int:
         """Time since the start."""
     @property
     def next_event_ps(self) -> int | None:
-        """When the machine does something by itself: now, where its core runs.
+        """Time of the machine's next activity of its own: now, if its core runs.
 
-        None where the core sleeps and nothing is due that could wake it.
+        None if the core sleeps and no pending event could wake it.
         """
     @property
     def clock_hz(self) -> int:
-        """The core clock now."""
+        """Current frequency of the core clock."""
     @property
     def registers(self) -> dict[str, int]: ...
     def set_register(self, name: str, value: int) -> None: ...
     def read_memory(self, address: int, length: int) -> bytes:
-        """Read without side effects and without time.
+        """Read memory without side effects and without taking time.
 
         Raises:
             EngineError: the range is not memory.
@@ -439,61 +439,61 @@ class Machine:
     def serial_write(self, port: str, data: bytes) -> None:
         """Queue bytes on the line into the chip.
 
-        They wait until the program has switched its receiver on, then arrive at the line's speed.
+        They wait until the program enables its receiver, then arrive at the line's speed.
         """
     def serial_read(self, port: str) -> bytes:
-        """All bytes that the program has sent since the last call."""
+        """Return the bytes that the program has sent since the last call."""
     def serial_read_timed(self, port: str) -> list[tuple[int, int]]:
-        """As `serial_read`, each byte with the time in ps at which its stop bit ended."""
+        """Like `serial_read`, but with the time in ps at which each byte's stop bit ended."""
     def set_pin(self, pin: str, high: bool) -> None:
         """Drive an input pin, such as "P1.0"."""
     @property
     def marker_edges(self) -> list[MarkerEdge]: ...
     def forget_memory(self) -> None:
-        """Empty caches and line buffers, where there are any, as they are before anything ran."""
+        """Empty caches and line buffers, if any, to their state before execution."""
     def clear_observations(self) -> None:
-        """Forget marker edges, profile, intervals and high-water marks; the machine goes on."""
+        """Discard marker edges, profile, intervals and high-water marks; the machine runs on."""
     @property
     def stack_bytes(self) -> int:
-        """Stack high-water mark since the last `clear_observations`, from where SP was then."""
+        """Stack high-water mark since the last `clear_observations`, relative to SP then."""
     @property
     def power_tracks(self) -> dict[str, list[PowerInterval]]:
-        """Power states since the last clear by part: "mcu" is the chip, others are devices.
+        """Power states by part since the last `clear_observations`: "mcu" is the chip.
 
-        Empty without `trace`.
+        Other parts are devices. Empty without `trace`.
         """
     @property
     def profile(self) -> Profile:
-        """Since the last clear.
+        """Profile since the last `clear_observations`.
 
         Raises:
-            EngineError: the machine was made without `profile`.
+            EngineError: the machine was created without `profile`.
         """
     @property
     def followed(self) -> Followed:
-        """Since the last clear.
+        """Execution over time since the last `clear_observations`.
 
         Raises:
-            EngineError: the machine was made without `follow`.
+            EngineError: the machine was created without `follow`.
         """
     @property
     def secrets_digest(self) -> str:
-        """Digest of the addresses that `secrets_trace` watches, since it began or the last clear.
+        """Digest of the addresses that `secrets_trace` watches, since the start or the last clear.
 
         Raises:
-            EngineError: the machine was made without `secrets_trace`.
+            EngineError: the machine was created without `secrets_trace`.
         """
     def write_vcd(self, path: str | PathLike[str]) -> None: ...
 
 @final
 class Hearing:
-    """What a transmission was at a mote."""
+    """A transmission as a mote received it."""
 
     @property
     def mote(self) -> int: ...
     @property
     def power_dbm(self) -> float:
-        """That arrived."""
+        """Received power."""
     @property
     def outcome(
         self,
@@ -512,11 +512,12 @@ class Hearing:
         ]
         | None
     ):
-        """What became of it; None where it is not known.
+        """What became of the transmission; None if not known yet.
 
-        "corrupted": received with wrong symbols. "abandoned": the receiver left in the middle.
-        "deaf": off, or sending. "late": on too late for the delimiter. "busy": in the middle of
-        another frame. "collided": other transmissions drowned the preamble. "lost": by the link.
+        "corrupted": received with wrong symbols. "abandoned": the receiver stopped in the middle.
+        "deaf": the receiver was off or sending. "late": it was on too late for the delimiter.
+        "busy": it was receiving another frame. "collided": other transmissions drowned the
+        preamble. "lost": the link lost it.
         """
 
 @final
@@ -527,13 +528,13 @@ class Transmission:
     def mote(self) -> int: ...
     @property
     def number(self) -> int:
-        """Among those of the mote, from 0 on."""
+        """Index among the mote's transmissions, from 0."""
     @property
     def begin_ps(self) -> int:
-        """Of its preamble."""
+        """Start of its preamble."""
     @property
     def delimiter_ps(self) -> int:
-        """The end of its start-of-frame delimiter."""
+        """End of its start-of-frame delimiter."""
     @property
     def end_ps(self) -> int: ...
     @property
@@ -542,16 +543,16 @@ class Transmission:
     def power_dbm(self) -> float: ...
     @property
     def frame(self) -> bytes:
-        """After the length byte, with its check sequence."""
+        """Bytes after the length byte, including the frame check sequence."""
     @property
     def is_cut(self) -> bool:
-        """It was stopped before its end."""
+        """Whether it was stopped before its end."""
     @property
     def hearings(self) -> list[Hearing]: ...
 
 @final
 class Network:
-    """Machines that hear each other, on all cores.
+    """Machines that hear each other, run by several threads.
 
     Results depend neither on the number of threads nor on how far machines run ahead of each other.
     """
@@ -559,13 +560,13 @@ class Network:
     def __new__(
         cls, *, seed: int = 0, threads: int = 1, look_ahead_part: int | None = None
     ) -> Network:
-        """Nobody, yet.
+        """Create an empty network.
 
         Args:
-            seed: what losses and bit errors are drawn from.
-            threads: that machines run on.
-            look_ahead_part: machines run ahead of each other by this part of what their radios
-                allow, and do not rest: for tests.
+            seed: seed of losses and bit errors.
+            threads: number of threads that run machines.
+            look_ahead_part: for tests: machines run ahead of each other by this part of what their
+                radios allow, and do not rest.
         """
     def add(
         self,
@@ -584,43 +585,43 @@ class Network:
         flash: bytes | None = None,
         device_number: int | None = None,
     ) -> int:
-        """Seat a machine; its number, from 0 on.
+        """Add a machine and return its number, from 0.
 
-        Each chip is another one: where they are not asked for, `device_number`, `random_seed` and
-        `trng_seed` are as many more than the default as motes are before it.
+        Every chip is a different one: unless given, `device_number`, `random_seed` and `trng_seed`
+        are the default plus the number of motes before it.
 
         Args:
             chip: as for a `Machine`.
             image: as for a `Machine`.
             wiring: as for a `Machine`.
             start_ps: when it is switched on.
-            ppb: by how many parts in 10^9 its main crystal is too fast at its start; a clock
-                without a crystal goes with it.
-            drift_ppb_per_hour: by how much that grows in an hour.
-            watch: the same two of its watch crystal; as the main one if not given.
+            ppb: how much too fast its main crystal is at its start, in parts per 10^9; a clock
+                without a crystal has the same error.
+            drift_ppb_per_hour: how much that grows per hour.
+            watch: the same two values for its watch crystal; those of the main one if not given.
             trace: keep power states.
             marker: as for a `Machine`.
             profile: as for a `Machine`.
             settings: as for a `Machine`.
             flash: the contents of the board's serial flash, from address 0 on.
-            device_number: what tells the chip from others, or its board where that has a number.
+            device_number: unique number of the chip, or of its board if the chip has none.
 
         Raises:
             ImageError: as for a `Machine`.
             BoardError: as for a `Machine`.
-            EngineError: the board has no serial flash, or neither it nor the chip a number.
+            EngineError: the board has no serial flash, or neither it nor the chip has a number.
         """
     def add_recording(self) -> int:
-        """Seat a sender whose frames are given; its number."""
+        """Add a sender whose frames are injected, and return its number."""
     def link(self, sender: int, receiver: int, *, attenuation_db: float, loss: float = 0.0) -> None:
-        """Let what one sends arrive at another; `loss` is the part of the frames that does not."""
+        """Let a receiver hear a sender; `loss` is the fraction of frames that is lost."""
     def inject(
         self, sender: int, begin_ps: int, frequency_mhz: int, power_dbm: float, frame: bytes
     ) -> None:
-        """Put a frame on the air, with its check sequence; a millisecond ahead at least.
+        """Schedule a frame, including its check sequence, at least a millisecond in advance.
 
         Raises:
-            EngineError: it is too long or too soon.
+            EngineError: the frame is too long or too soon.
         """
     def restart(
         self,
@@ -633,38 +634,38 @@ class Network:
         settings: dict[str, int] | None = None,
         device_number: int | None = None,
     ) -> None:
-        """Switch a mote off and on now: another machine takes its seat."""
+        """Switch a mote off and on now: a new machine takes its place."""
     def run(self, until_ps: int) -> None:
-        """Run all to a time of the network; who faults stays where it is."""
+        """Run all machines up to a time of the network; a machine that faults stops there."""
     @property
     def time_ps(self) -> int: ...
     @property
     def late(self) -> int:
-        """Arrivals that were told too late, because a core was held longer than the look-ahead."""
+        """Arrivals announced too late, because a core was held longer than the look-ahead."""
     @property
     def digest(self) -> str:
-        """SHA-256 of all transmissions that were taken and of what became of them."""
+        """SHA-256 of all transmissions taken so far and their outcomes."""
     def take_transmissions(self, *, all: bool = False) -> list[Transmission]:
-        """Transmissions that are over, in the order of their begins.
+        """Take finished transmissions, in the order in which they began.
 
-        Up to the first whose fate is not known everywhere; with `all`, the others too.
+        Stop before the first whose outcome is not known at every mote, unless `all` is given.
         """
     def cycles(self, mote: int) -> int: ...
     def sleep_cycles(self, mote: int) -> int: ...
     def instructions(self, mote: int) -> int: ...
     def resets(self, mote: int) -> int:
-        """How often its chip was reset by a watchdog or by its program, since it was on."""
+        """Return how often its watchdog or program reset the chip since power-on."""
     def fault(self, mote: int) -> Stop | None:
-        """Why it cannot go on."""
+        """Return why a mote cannot run on; None if it can."""
     def has_radio(self, mote: int) -> bool: ...
     def read_memory(self, mote: int, address: int, length: int) -> bytes: ...
     def serial_ports(self, mote: int) -> list[str]: ...
     def serial_write(self, mote: int, port: str, data: bytes) -> None: ...
     def serial_read_timed(self, mote: int, port: str) -> list[tuple[int, int]]:
-        """Bytes that it has sent since the last call, each with its time in picoseconds."""
+        """Return the bytes that it has sent since the last call, each with its time in ps."""
     def marker_edges(self, mote: int) -> list[MarkerEdge]:
-        """Changes of a mote's marker pin so far, in the network's time."""
+        """Return all changes of a mote's marker pin so far, in the network's time."""
     def profile(self, mote: int) -> Profile | None:
-        """What a mote spent its cycles on; None where no profile is kept."""
+        """Return a mote's profile; None if none is kept."""
     def take_power_tracks(self, mote: int) -> dict[str, list[PowerInterval]]:
-        """Power states of each part since the last call, in the network's time."""
+        """Take the power states of each part since the last call, in the network's time."""
