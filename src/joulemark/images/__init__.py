@@ -1,4 +1,4 @@
-"""From a primitive or parts, a board and a compiler to an image; everything later takes that."""
+"""Build an image from a primitive or parts, a board and a compiler."""
 
 from joulemark.images.built import BuiltImage
 from joulemark.images.known import Known, key_of, known_images, state_of

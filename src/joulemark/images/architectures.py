@@ -1,7 +1,7 @@
-"""Architectures of Linux boards: how a program for one is compiled here, and what runs it here.
+"""Architectures of Linux boards: how to compile programs for them here, and how to run those here.
 
 The compilers are clang with Debian's libc6-dev-*-cross and libgcc-*-dev-*-cross, or Debian's cross
-GCC. The emulator is QEMU in user mode: it runs a program rightly, and says nothing of its time.
+GCC. The emulator is QEMU in user mode, which runs a program correctly but does not model its time.
 """
 
 import functools
@@ -18,22 +18,23 @@ from joulemark.images.toolchain import Compiler
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """Architecture that a Linux board's programs are compiled for."""
+    """An architecture that programs of Linux boards are compiled for."""
 
     name: str
     triple: str
     flags: tuple[str, ...]
     debian: str
-    """Its name in Debian's packages."""
+    """Debian's name of the architecture."""
     qemu: tuple[str, ...]
-    """The emulator's command, with a processor that has no more than the board's."""
+    """The emulator's command, with a processor that has no more features than the board's, unless
+    noted below."""
 
     @property
     def emulator(self) -> tuple[str, ...]:
         """The emulator's command.
 
         Raises:
-            ToolError: it is not installed, or built without plugins.
+            ToolError: it is not installed, or was built without plugin support.
         """
         if shutil.which(self.qemu[0]) is None:
             raise ToolError(f"no {self.qemu[0]}", mend="install the Debian package qemu-user")
@@ -43,13 +44,13 @@ class Architecture:
         return self.qemu
 
     def compiler(self, name: str) -> tuple[Compiler, tuple[str, ...]]:
-        """A compiler for it, and its flags.
+        """Return a compiler for the architecture, and its flags.
 
         Args:
             name: `clang`, `gcc` or the name of a clang.
 
         Raises:
-            ToolError: it is not installed, or lacks the libraries.
+            ToolError: the compiler is not installed, or lacks libraries.
         """
         if name == "gcc":
             program = f"{self.triple}-gcc"
@@ -73,7 +74,7 @@ class Architecture:
             *self.flags,
             "-static",
             "-fuse-ld=lld",
-            # Some flags are the linker's alone.
+            # Some of these flags are used only when linking.
             "-Wno-unused-command-line-argument",
         )
 
@@ -99,8 +100,8 @@ _ALL = (
         debian="armhf",
         qemu=("qemu-arm", "-cpu", "cortex-a7"),
     ),
-    # ARMv8-A's 32-bit state. Of QEMU's 32-bit processors "max" alone has it, and has more than the
-    # A53: the compiler's flags keep code from that.
+    # The AArch32 state of ARMv8-A. Among QEMU's 32-bit processors only "max" has it. It has more
+    # features than the A53, but the compiler's flags keep code from using them.
     Architecture(
         name="armv8",
         triple="arm-linux-gnueabi",
@@ -127,11 +128,11 @@ ARCHITECTURES = {one.name: one for one in _ALL}
 
 
 def made_for(flags: str, names: Iterable[str]) -> str:
-    """The architecture that a program was compiled for; empty where none of these was.
+    """Return the architecture that a program was compiled for, or "" if it is none of these.
 
     Args:
-        flags: that its compiler was given.
-        names: of the architectures that its machine executes.
+        flags: the flags that its compiler was given.
+        names: names of the architectures that its machine executes.
     """
     given = set(flags.split())
     known = (ARCHITECTURES[name] for name in names if name in ARCHITECTURES)
@@ -139,10 +140,10 @@ def made_for(flags: str, names: Iterable[str]) -> str:
 
 
 def architecture(name: str) -> Architecture:
-    """Find an architecture.
+    """Return an architecture by its name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no architecture has that name.
     """
     if name not in ARCHITECTURES:
         mend = f"there are {', '.join(ARCHITECTURES)}"

@@ -1,4 +1,4 @@
-"""An image that was made."""
+"""A built image."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,24 +9,24 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class BuiltImage:
-    """An image, and what went into it."""
+    """An image, and how it was built."""
 
     path: Path
     """ELF file."""
     build_id: str
     description: Mapping[str, str] = field(hash=False)
     compiler: str
-    """The compiler's own words for its version."""
+    """The compiler's version as it reports it."""
     flags: str
     cached: bool = field(compare=False)
-    """Nothing had to be made."""
+    """Whether everything came from the cache."""
     stand_in: Path | None = None
-    """The same image around a primitive that does nothing; None on this machine, and of a program
-    that is around none."""
+    """The same image with a primitive that does nothing; None for programs for this machine and
+    programs without a measured primitive."""
 
     @cached_property
     def commands(self) -> Sequence[Sequence[str]]:
-        """The commands that made it, to be run in the project's root."""
+        """The commands that built it: compilers run in the project's root, then the linker."""
         text = (self.path.parent / "commands.json").read_text()
         commands: list[list[str]] = json.loads(text)
         return commands

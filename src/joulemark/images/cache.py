@@ -1,7 +1,7 @@
-"""The build cache: what is in it is named by the digest of everything that went into it.
+"""The build cache, whose entries are named by the digest of everything that went into them.
 
-An entry appears whole or not at all (it is renamed into place), so that any number of processes can
-share the cache. What was damaged since, by a full disk or by hand, is made anew.
+An entry appears whole or not at all (it is renamed into place), so any number of processes can
+share the cache. An entry that was damaged later, by a full disk or by hand, is made anew.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ _MANIFEST = "entry"
 """Names and sizes of an entry's files."""
 _WORK = "making-"
 _IDLE_S = 600
-"""Longer than any command takes that fills a folder."""
+"""Longer than any command that fills a folder takes."""
 _one_at_a_time: dict[Path, threading.Lock] = defaultdict(threading.Lock)
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
-    """Digest of a sequence: its elements and where they end."""
+    """Return the digest of a sequence, including the boundaries of its elements."""
     encoded = [part.encode() if isinstance(part, str) else part for part in parts]
     lengths = ",".join(str(len(data)) for data in encoded).encode()
     return hashlib.sha256(b"\0".join([lengths, *encoded])).hexdigest()
@@ -38,20 +38,20 @@ def digest(parts: Iterable[str | bytes]) -> str:
 
 @contextlib.contextmanager
 def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
-    """Give an entry's folder, and where to make it when it is not there yet.
+    """Look an entry up, or let the caller make it.
 
     Yields:
-        The folder, and None or an empty folder whose contents become the entry's when the block
-        ends without an exception.
+        The entry's folder, and None; or, if the entry does not exist yet, an empty folder whose
+        contents become the entry when the block ends without an exception.
 
     Raises:
-        ToolError: the build's folder cannot be written, or there is no room in it.
+        ToolError: the build folder cannot be written, or there is no room in it.
     """
     folder = BUILD / section / key[:40]
     if is_whole(folder):
         yield folder, None
         return
-    # Two threads often come to the same source: one compiles it, the other waits.
+    # Two threads often need the same source: one compiles it, the other waits.
     with _one_at_a_time[folder]:
         if is_whole(folder):
             yield folder, None
@@ -62,11 +62,11 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
 
 @contextlib.contextmanager
 def _made(folder: Path) -> Iterator[Path]:
-    """Give an empty folder that becomes an entry."""
+    """Yield an empty folder that becomes an entry."""
     with _written():
         folder.parent.mkdir(parents=True, exist_ok=True)
         _sweep(folder.parent)
-        # As the umask says, and not for this user alone: others read what is made here.
+        # Not tempfile.mkdtemp: other users may read the cache, so the umask decides.
         work = folder.parent / f"{_WORK}{os.getpid()}-{secrets.token_hex(4)}"
         work.mkdir()
     try:
@@ -81,7 +81,7 @@ def _made(folder: Path) -> Iterator[Path]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Tell whether an entry is there with all of its files as long as they were."""
+    """Return whether an entry exists and all of its files have their original sizes."""
     try:
         lines = (folder / _MANIFEST).read_text().splitlines()
         return all(
@@ -93,12 +93,12 @@ def is_whole(folder: Path) -> bool:
 
 
 def _put(work: Path, folder: Path) -> None:
-    """Make a folder an entry, in place of a damaged one."""
+    """Rename a folder to an entry, replacing a damaged one."""
     for _ in range(2):
         try:
             work.rename(folder)
         except OSError:
-            # Another process made the same entry meanwhile, or what is there is damaged.
+            # Another process has made the same entry meanwhile, or the existing one is damaged.
             if is_whole(folder):
                 return
             shutil.rmtree(folder, ignore_errors=True)
@@ -109,11 +109,11 @@ def _put(work: Path, folder: Path) -> None:
 
 @functools.cache
 def _sweep(section: Path) -> None:
-    """Remove what builds that were killed have left, once in a process."""
+    """Remove leftovers of killed builds, once per process."""
     for path in section.glob(f"{_WORK}*"):
         pid = path.name.removeprefix(_WORK).partition("-")[0]
         with contextlib.suppress(OSError):
-            # The process may be another machine's, or another container's.
+            # The process may run on another machine or in another container.
             idle_s = time.time() - path.stat().st_mtime
             if idle_s > _IDLE_S and not (pid.isdigit() and _is_running(int(pid))):
                 shutil.rmtree(path, ignore_errors=True)
@@ -124,14 +124,14 @@ def _is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # It is somebody else's.
+    except OSError:  # Another user's process.
         pass
     return True
 
 
 @contextlib.contextmanager
 def _written() -> Iterator[None]:
-    """Say clearly why the build's folder cannot be written."""
+    """Turn an OSError into a clear message if the build folder cannot be written."""
     try:
         yield
     except OSError as error:
@@ -141,12 +141,12 @@ def _written() -> Iterator[None]:
 
 
 def unwritable(reason: str) -> ToolError:
-    """The error of a build that finds no room."""
+    """Return the error for a build folder that cannot be written."""
     mend = "make room there, or let this user write there"
     return ToolError(f"the build's folder cannot be written: {reason}", str(BUILD), mend)
 
 
 @functools.lru_cache(maxsize=65536)
 def relative(path: Path, to: Path) -> str:
-    """Name a path as seen from a folder, so that no command or object holds an absolute path."""
+    """Return a path relative to a folder, so that no command or object has an absolute path."""
     return os.path.relpath(path, to)

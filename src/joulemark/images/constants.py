@@ -1,4 +1,4 @@
-"""Constants of an image that are read where they lie: changed there, as in a page of settings."""
+"""Patch constants in an image, as one would in a flash page of settings."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,13 +13,13 @@ from joulemark.images.built import BuiltImage
 
 
 def with_constants(image: BuiltImage, values: Mapping[str, bytes]) -> BuiltImage:
-    """An image with other bytes in objects that its code reads each time (`const volatile`).
+    """Return an image with other bytes in objects that its code rereads (`const volatile`).
 
-    To build it anew gives the same bytes and takes much longer. What the image says of itself is
-    unchanged.
+    Building it anew would give the same bytes but take much longer. The image's description of
+    itself is unchanged.
 
     Raises:
-        InputError: the image has no such object, or one of another size.
+        InputError: the image has no such object, or its size differs.
     """
     parts = [str(image.path.parent), *(part for item in sorted(values.items()) for part in item)]
     with cache.entry("changed", cache.digest(parts)) as (folder, work):
@@ -33,7 +33,7 @@ def with_constants(image: BuiltImage, values: Mapping[str, bytes]) -> BuiltImage
 
 
 def _place(path: Path, name: str, size: int) -> int:
-    """Where an object lies in an ELF file."""
+    """Return an object's offset in an ELF file."""
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         table = elf.get_section_by_name(".symtab")

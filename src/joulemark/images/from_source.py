@@ -1,9 +1,9 @@
-"""A library that is built here from its source for another machine, and kept in the build's cache.
+"""Build a library from source for another machine, and keep it in the build cache.
 
-Debian's packages are compiled for the oldest processor that a release supports: armel's for
-ARMv5TE. What a library would take on a machine whose processor does more, in another of its
-releases or by another compiler is seen only when it is built. The compiler is Debian's GCC for the
-architecture, as that of its packages is, or an earlier one (sysroot.older_compiler).
+Debian compiles its packages for the oldest processor that a release supports: armel's for ARMv5TE.
+The cost on a newer processor, of another release of the library, or with another compiler shows
+only when the library is built for it. The compiler is Debian's GCC for the architecture, which also
+builds its packages, or an earlier one (sysroot.older_compiler).
 """
 
 import os
@@ -18,18 +18,18 @@ from joulemark.images import cache, sysroot, toolchain
 from joulemark.images.architectures import Architecture
 
 DEBIAN = "debian"
-"""What stands for the source package of Debian's release."""
+"""Place that stands for the source package of Debian's release."""
 TAG = "tag:"
-"""What stands before the tag of a release in the library's repository."""
+"""Prefix of a tag in the library's repository."""
 _FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-std=gnu++11", "-w")
-"""Crypto++'s own, and a dialect that its releases from 5.6 to 8.9 are written in."""
+"""Crypto++'s own flags, and a dialect that suits its releases from 5.6 to 8.9."""
 _LOG = "build.log"
 _ARCHIVE = "library.a"
 
 
 @dataclass(frozen=True)
 class Built:
-    """A library that was built."""
+    """A built library."""
 
     include: Path
     archive: Path
@@ -39,27 +39,27 @@ class Built:
 
 @dataclass(frozen=True)
 class Source:
-    """What a library is built of."""
+    """The source that a library is built from, and how."""
 
     place: str
     """`debian`, `tag:` and a tag of the library's repository, or a folder with a release."""
     flags: tuple[str, ...] = ()
-    """Of the compiler, after the usual ones."""
+    """Compiler flags after the usual ones."""
     compiler: str = ""
-    """Another than Debian's present GCC (sysroot.older_compiler)."""
+    """A compiler other than Debian's current GCC (sysroot.older_compiler)."""
 
 
 def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     """Build a library for another machine, once.
 
     Args:
-        library: that says how (`[from_source]`).
-        target: what it is built for.
-        source: what it is built of.
+        library: the library, whose `[from_source]` says how.
+        target: the architecture to build for.
+        source: the source to build from.
 
     Raises:
-        BuildError: it does not compile.
-        InputError: the library does not say how, or the folder is not its source.
+        BuildError: the library does not compile.
+        InputError: the library has no `[from_source]`, or the folder is not its source.
         ToolError: a compiler is missing, or the source cannot be fetched.
     """
     how = library.from_source
@@ -134,7 +134,7 @@ def _tool(target: Architecture, name: str) -> str:
 
 
 def _debian(how: FromSource) -> Path:
-    """Debian's source package, fetched once and unpacked."""
+    """Return the folder of Debian's source package, fetched once and unpacked."""
     with cache.entry("sources", cache.digest([sysroot.RELEASE, how.package])) as (folder, work):
         if work is not None:
             sysroot.fetch_source(how.package, work)
@@ -142,7 +142,7 @@ def _debian(how: FromSource) -> Path:
 
 
 def _release(how: FromSource, tag: str) -> Path:
-    """A release of the library's repository, fetched once."""
+    """Return the folder of a release from the library's repository, fetched once."""
     if how.repository is None:
         raise InputError("its library.toml has no repository", f"--library-source {TAG}{tag}")
     with cache.entry("sources", cache.digest([how.repository, tag])) as (folder, work):

@@ -1,7 +1,7 @@
-"""Headers that the build writes for the C of a kind of primitive, from the kind's file.
+"""Generate C for a kind of primitive from the kind's file.
 
-Names of its slots and operations, the slots themselves, names of a primitive's functions by its
-role, and the primitive that does nothing.
+The numbers of its slots and operations, the slots themselves, aliases for a primitive's functions,
+and a primitive that does nothing.
 """
 
 import re
@@ -20,12 +20,12 @@ def _guarded(name: str, lines: list[str]) -> str:
 
 
 def alias(kind: Kind, prefix: str, name: str) -> str:
-    """Write a header that gives a primitive's functions the names of their role.
+    """Generate a header that gives a primitive's functions the names of its role.
 
     Args:
-        kind: of the primitive.
-        prefix: of the primitive.
-        name: of the role: `primitive`, or a kind's name in a composition.
+        kind: the primitive's kind.
+        prefix: the primitive's prefix.
+        name: name of the role: `primitive`, or in a composition the name of the partner's kind.
     """
     role = _identifier(name)
     lines = [f'#include "{prefix}.h"', f"typedef {prefix}_ctx {role}_ctx;"]
@@ -43,7 +43,7 @@ def alias(kind: Kind, prefix: str, name: str) -> str:
 
 
 def kind_header(kind: Kind) -> str:
-    """Write the numbers of a kind's slots and operations."""
+    """Generate a header with the numbers of a kind's slots and operations."""
     slots = [f"SLOT_{name.upper()}" for name in kind.file.slot]
     operations = [f"OPERATION_{_identifier(name).upper()}" for name in kind.file.operation]
     lines = [
@@ -56,7 +56,7 @@ def kind_header(kind: Kind) -> str:
 
 
 def slots_source(kind: Kind) -> str:
-    """Write the slots of a kind."""
+    """Generate the definitions of a kind's slots."""
     lines = ['#include "harness.h"', '#include "kind.h"', '#include "noinit.h"']
     for name, slot in kind.file.slot.items():
         aligned = "_Alignas(uintptr_t)"
@@ -78,11 +78,11 @@ def slots_source(kind: Kind) -> str:
 
 
 def stand_in(kind: Kind, sizes: Mapping[str, int]) -> dict[str, str]:
-    """Write a primitive that does nothing, so that the harness around it is the same code.
+    """Generate a primitive that does nothing, so that the code of the harness does not change.
 
     Args:
-        kind: of the primitive that it stands for.
-        sizes: of that primitive.
+        kind: kind of the primitive that it stands in for.
+        sizes: sizes of that primitive.
     """
     common = f"{kind.name}.h"
     include = common if (kind.folder / common).is_file() else "crypto.h"
@@ -91,7 +91,7 @@ def stand_in(kind: Kind, sizes: Mapping[str, int]) -> dict[str, str]:
     lines = [f'#include "{include}"', "typedef struct {", "    uint16_t unused;", "} wired_ctx;"]
     enum = [f"enum {{ {', '.join(constants)} }};"] if constants else []
     header = _guarded("wired", [*lines, *enum, *(f"{f};" for f in declared)])
-    # Without the header, whose constants differ: one object for all primitives of the kind.
+    # The header is not included because its constants differ: one object serves the whole kind.
     bodies = list(lines)
     for function in declared:
         arguments = function.partition("(")[2].rstrip(")")

@@ -1,7 +1,7 @@
-"""Images that were made of the state that the tree is in: nobody has to look at their parts again.
+"""Remember the images that were built from the current state of the tree.
 
-An image's name in the build cache is the digest of all that goes into it, and to form that digest
-for hundreds of images takes longer than all else that a repeated campaign does.
+An image's name in the build cache is the digest of everything that goes into it. Computing that
+digest for hundreds of images takes longer than everything else in a repeated campaign.
 """
 
 import contextlib
@@ -22,18 +22,18 @@ from joulemark.project import BOARDS, BUILD, CHIPS, FIRMWARE
 _FILE = "known.json"
 _HERE = Path(__file__).parent
 _OF = (BOARDS, CHIPS, FIRMWARE, _HERE, _HERE.parent / "catalogue")
-"""Where everything lies that decides an image, but for the compilers."""
+"""Folders of everything that determines an image, except the compilers."""
 
 
 class Known:
-    """The images that are known for one state of the tree. See `known_images`."""
+    """Images known for one state of the tree. See `known_images`."""
 
     def __init__(self, entries: dict[str, dict[str, Any]]) -> None:
         self.entries = entries
         self.is_changed = False
 
     def get(self, key: str) -> BuiltImage | None:
-        """The image of a key, where there is one and it is whole."""
+        """Return the image of a key, or None if there is none or it is damaged."""
         found = self.entries.get(key)
         if found is None:
             return None
@@ -44,7 +44,7 @@ class Known:
         return BuiltImage(**{**found, "path": path, "stand_in": stand_in, "cached": True})
 
     def put(self, key: str, image: BuiltImage) -> None:
-        """Note an image that has a stand-in."""
+        """Record an image that has a stand-in."""
         assert image.stand_in is not None  # noqa: S101
         image = replace(image, description=dict(image.description))
         paths = {
@@ -56,13 +56,13 @@ class Known:
 
 
 def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
-    """Key of an image: everything that decides it beside the state of the tree.
+    """Return an image's key: everything that determines it besides the state of the tree.
 
     Raises:
-        ToolError: no such compiler, or no linker.
+        ToolError: the compiler or the linker is missing.
     """
     tools = (toolchain.find(compiler, board.core), toolchain.find_linker())
-    # The state of the tree knows nothing of a user's own boards and chips.
+    # The state of the tree does not include a user's own boards and chips.
     described = (board.digest, chips.load_chip(board.chip).digest)
     return cache.digest(
         [board.name, *described, clock, *names, *(f"{t.path} {t.version}" for t in tools)]
@@ -71,9 +71,9 @@ def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
 
 @contextlib.contextmanager
 def known_images() -> Iterator[Known]:
-    """The images known for the tree as it is; what becomes known is kept for the next time.
+    """Yield the images known for the current state of the tree, and save new ones at the end.
 
-    What is made while somebody edits the tree is not kept.
+    They are not saved if the tree was edited meanwhile.
     """
     state = _state()
     images = Known(_kept(state))
@@ -81,9 +81,9 @@ def known_images() -> Iterator[Known]:
         yield images
     finally:
         if images.is_changed and _state() == state:
-            # Another process may have kept some meanwhile.
+            # Another process may have saved some meanwhile.
             text = json.dumps({"state": state, "images": _kept(state) | images.entries})
-            # It saves time and nothing else: without room it is done without.
+            # The file only saves time: if there is no room, do without it.
             with contextlib.suppress(OSError):
                 BUILD.mkdir(exist_ok=True)
                 temporary = BUILD / f".{_FILE}.{os.getpid()}"
@@ -105,7 +105,7 @@ def _state() -> str:
 
 
 def state_of(folders: Iterable[Path]) -> str:
-    """Digest of the names and contents of all files of some folders, wherever those lie."""
+    """Return a digest of the names and contents of all files in folders, wherever those lie."""
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*")):

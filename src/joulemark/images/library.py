@@ -1,4 +1,4 @@
-"""A library's program: compiled on the machine that it runs on, with the library that is there."""
+"""Compile a library's program, for this machine with its installed library, or for another one."""
 
 import hashlib
 import os
@@ -23,14 +23,14 @@ _C = (LIBRARIES / "harness.c", *(_HOST / f"{name}.c" for name in ("clock", "coun
 _INCLUDE = f"-I{_HOST}"
 _HARNESS = (*_C, *(source.with_suffix(".h") for source in _C))
 _FLAGS = ("-O2", "-Wall", "-Wextra")
-"""Of the calls; the library was compiled by whoever made its package."""
+"""Flags of the calling program; the library was compiled by the makers of its package."""
 _STANDARD = {"c": "-std=gnu11", "c++": "-std=c++17"}
 _COMPILERS = {"c": "cc", "c++": "c++"}
 
 
 @dataclass(frozen=True)
 class LibraryProgram:
-    """A library's program, and what made it."""
+    """A library's program, and how it was built."""
 
     path: Path
     digest: str
@@ -38,18 +38,18 @@ class LibraryProgram:
     compiler: str
     flags: str
     version: str
-    """The library's, as it says itself."""
+    """The library's version, as it reports it."""
     rows: tuple[tuple[str, str], ...]
-    """Algorithms and operations that it has."""
+    """Its pairs of algorithm and operation."""
     objects: tuple[str, ...]
-    """Names and digests of the library's own files, as the program loads them; of another machine's
-    program, the packages."""
+    """Names and digests of the library's files that the program loads; for a program for another
+    machine, the packages, or how the library was built."""
 
 
 def needs(library: LibraryFile) -> Iterator[Need]:
-    """What finds a library on this machine, and what compiles its program."""
+    """Yield checks for a library and for the compilers of its program on this machine."""
     yield from (partial(_compiler, language) for language in ("c", library.language))
-    # That the library is not installed, its compiler says.
+    # Only compiling shows that the library is not installed.
     yield partial(build_library, library)
 
 
@@ -57,7 +57,7 @@ def build_library(library: LibraryFile) -> LibraryProgram:
     """Build a library's program for this machine.
 
     Raises:
-        BuildError: the compiler rejects it.
+        BuildError: the compiler rejects the program.
         ToolError: a compiler or the library is missing.
     """
     compilers: dict[str, tuple[str, str]] = {n: _compiler(n) for n in ("c", library.language)}
@@ -93,7 +93,7 @@ def build_watch() -> Path:
 
     Raises:
         BuildError: the compiler rejects it.
-        ToolError: there is no compiler.
+        ToolError: the compiler is missing.
     """
     path, version = _compiler("c")
     sources = [_HOST / f"{name}.c" for name in ("clock", "counters")]
@@ -111,12 +111,13 @@ def build_foreign(
     """Build a library's program for another machine.
 
     Args:
-        library: that it calls.
-        target: what it is built for.
-        source: what the library is built of (from_source.py); None: the machine's Debian package.
+        library: the library that it calls.
+        target: the architecture to build for.
+        source: the source to build the library from (from_source.py); None for the Debian package
+            of that architecture.
 
     Raises:
-        BuildError: the compiler rejects it.
+        BuildError: the compiler rejects the program or the library.
         InputError: there is no such source.
         ToolError: a compiler, the emulator or the packages are missing.
     """
@@ -158,10 +159,10 @@ def build_foreign(
 
 
 def _described(command: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The library's version, and the rows that a program has.
+    """Ask a program for the library's version and its rows.
 
     Raises:
-        ToolError: it does not run, or does not say.
+        ToolError: the program does not run, or does not answer.
     """
     said = _output(command, "hello\nrows\n").splitlines()
     if len(said) != len(("hello", "rows")):
@@ -171,10 +172,10 @@ def _described(command: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _output(command: list[str], given: str, **environment: str) -> str:
-    """Output of a program.
+    """Run a program and return its output.
 
     Raises:
-        ToolError: it does not run.
+        ToolError: the program does not run.
     """
     done = subprocess.run(
         command,
@@ -200,7 +201,7 @@ def _compiler(language: str) -> tuple[str, str]:
 
 
 def _sources(library: LibraryFile) -> list[tuple[str, Path]]:
-    """Sources of a program, each with its language."""
+    """Return the sources of a program, each with its language."""
     return [*(("c", source) for source in _C), (library.language, library.program)]
 
 

@@ -1,4 +1,4 @@
-"""Source lines of an image's instructions: its DWARF, or that of a twin which is built with it."""
+"""Find the source lines of an image's instructions, from its DWARF or from a twin built with -g."""
 
 import json
 import re
@@ -22,15 +22,15 @@ class Line:
     """A line of a source file."""
 
     file: Path
-    """Absolute, or as the compiler was given it where that is nowhere here."""
+    """Absolute path, or the path in the debug information if there is no such file here."""
     number: int
 
 
 class Lines:
-    """Which line each instruction is from.
+    """The source line of each instruction.
 
     Args:
-        rows: addresses where a line begins, in order; None where what follows is from no line.
+        rows: ascending addresses at which lines begin; None if no line follows.
     """
 
     def __init__(self, rows: list[tuple[int, Line | None]]) -> None:
@@ -38,20 +38,20 @@ class Lines:
         self._lines = [line for _, line in rows]
 
     def __getitem__(self, address: int) -> Line | None:
-        """The line that an instruction is from, where that is known."""
+        """Return the line of an instruction, or None if it is not known."""
         index = bisect_right(self._starts, address) - 1
         return self._lines[index] if index >= 0 else None
 
 
 def lines_of(path: Path) -> Lines:
-    """The lines of an ELF file; of an image of ours, which has none in it, those of its twin.
+    """Return the lines of an ELF file; for one of our images, those of a twin with debug info.
 
     Raises:
-        InputError: it has no debug information.
-        ToolError: a compiler that made the image is missing.
+        InputError: the file has no debug information, or the sources have changed.
+        ToolError: a compiler that built the image is missing.
     """
     found = None
-    # What a library has of itself in an image of ours says nothing of our code.
+    # Debug information in one of our images comes from libraries alone.
     if not (path.parent / "commands.json").is_file():
         found = _read(path)
     else:
@@ -63,7 +63,7 @@ def lines_of(path: Path) -> Lines:
 
 
 def _twin(path: Path, folder: Path) -> Path:
-    """Build an image of ours again, with debug information: the same code, byte for byte."""
+    """Rebuild one of our images with debug information; its code must be the same to the byte."""
     *compiled, link = json.loads((path.parent / "commands.json").read_text(encoding="utf-8"))
     names = [word for word in link if re.fullmatch(r"\d\d-.+\.o", word)]
     for script in path.parent.glob("*.ld"):
@@ -108,10 +108,10 @@ def _read(path: Path) -> Lines | None:
 
 
 def _add(rows: dict[int, Line | None], program: Any, of_unit: Any) -> None:
-    """Add a compilation unit's rows (DWARF 5, section 6.2)."""
+    """Add the line table of a compilation unit (DWARF 5, section 6.2)."""
     header = program.header
     made_in = of_unit["DW_AT_comp_dir"].value.decode() if "DW_AT_comp_dir" in of_unit else "."
-    # Version 5 counts files and folders from 0, and folder 0 is where the compiler was.
+    # Version 5 counts files and folders from 0, and folder 0 is the compilation directory.
     base = 0 if header["version"] >= 5 else 1
     folders = [folder.decode() for folder in header["include_directory"]]
     if base:
@@ -131,7 +131,7 @@ def _add(rows: dict[int, Line | None], program: Any, of_unit: Any) -> None:
 
 
 def _here(made_in: str, folder: str, name: str) -> Path:
-    """A source file: where the compiler found it, or within the project's tree."""
+    """Locate a source file where the compiler found it, or within the project's tree."""
     told = Path(made_in) / folder / name
     for path in (told, ROOT / folder / name):
         if path.is_file():

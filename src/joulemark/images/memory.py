@@ -1,12 +1,11 @@
-"""A part's share of an image's flash and RAM, found in two ways that must agree.
+"""Attribute an image's flash and RAM to its parts, in two ways that must agree.
 
-By sections: its own sections that are in the image, and those of the runtime (`memcpy`, multiply,
-divide, ...) that nothing but this part refers to; and a primitive's context, which the harness
-keeps for it. By wiring (daidone-2014, section IV-A): the image less the same image without the
-part; a primitive, which the harness cannot do without, is replaced by functions that do nothing,
-and what those take is added.
-Initialised data counts as flash and as RAM. The two may differ by the padding at a section's end,
-one byte each.
+By sections: the part's own sections in the image, the sections of the runtime (`memcpy`, multiply,
+divide, ...) that only this part refers to, and for a primitive its context, which the harness
+allocates. By wiring (daidone-2014, section IV-A): the image minus the same image without the part.
+The harness needs a primitive, so a primitive is replaced by functions that do nothing, whose size
+is added. Initialised data counts both as flash and as RAM. The two results may differ by the
+padding at the ends of sections, one byte each.
 """
 
 import functools
@@ -30,22 +29,23 @@ RAM = (".data", ".bss")
 _CONTEXT = ".bss.primitive_context"
 _ROOT = ".text.start"
 _REGISTRY = "registry_"
-"""Constants that the linker gathers from wherever they are defined: sections of this name are kept
-whether anything refers to them or not."""
+"""Prefix of sections of constants that the linker gathers from all objects, and that are kept even
+if nothing refers to them."""
 _WRAP, _REAL = "__wrap_", "__real_"
-"""How the linker leads callers of a function to what stands in front of it, and on to itself."""
+"""Prefixes of the linker's `--wrap`: calls of a function go to `__wrap_`, `__real_` is the
+function itself."""
 PRIMITIVE = "primitive"
-"""The part that the harness is around."""
+"""Name of the part that the harness measures."""
 RUNTIME = "runtime"
 
-# Elf32_Sym, Elf32_Rel and Elf32_Rela (System V ABI, generic part, chapter 4): there are tens of
-# thousands, and pyelftools takes 0.1 ms for each.
+# Elf32_Sym, Elf32_Rel and Elf32_Rela (System V ABI, generic part, chapter 4). Unpacked here, as
+# there are tens of thousands of them, and pyelftools takes 0.1 ms for each.
 _SYMBOL = struct.Struct("<IIIBBH")
 _RELOCATION = struct.Struct("<II")
 _RELOCATION_ADDEND = struct.Struct("<IIi")
 
 Section = tuple[str, str]
-"""Object and section name."""
+"""Names of an object and of a section in it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Memory:
     flash_bytes: int
     """By sections: code, constants and initial values."""
     ram_bytes: int
-    """By sections: its context and its variables; its stack is not among them."""
+    """By sections: its context and variables, without its stack."""
     flash_wiring_bytes: int
     ram_wiring_bytes: int
     context_bytes: int
@@ -65,13 +65,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Difference:
-    """The flash and RAM that a program takes more than another, or than none."""
+    """Flash and RAM of a program, or the difference between two programs."""
 
     flash_bytes: int
     ram_bytes: int
 
     def less(self, *others: "Difference") -> "Difference":
-        """Remainder when others are taken off."""
+        """Return this minus others."""
         return Difference(
             self.flash_bytes - sum(o.flash_bytes for o in others),
             self.ram_bytes - sum(o.ram_bytes for o in others),
@@ -80,7 +80,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class PartMemory:
-    """Sections that are in an image for one of its parts."""
+    """Memory of the sections that are in an image because of one part."""
 
     flash_bytes: int
     ram_bytes: int
@@ -90,23 +90,23 @@ class PartMemory:
 
 @dataclass(frozen=True)
 class Attribution:
-    """An image's sections, by which part they are there for."""
+    """An image's memory by part."""
 
     parts: dict[str, PartMemory]
     context_bytes: int
-    """Of the primitive, which the harness keeps for it; counted as the primitive's."""
+    """The primitive's context, which the harness allocates; counted as the primitive's."""
     total_flash_bytes: int
     total_ram_bytes: int
     library_bytes: int
-    """Flash that is in no object: GCC's own runtime, from its library."""
+    """Flash that comes from no object: the runtime in GCC's library."""
 
     def save(self, folder: Path) -> None:
-        """Keep it beside the image."""
+        """Write it beside the image."""
         (folder / "memory.json").write_text(json.dumps(asdict(self)))
 
     @classmethod
     def load(cls, folder: Path) -> "Attribution":
-        """Read what was kept."""
+        """Read it from beside the image."""
         values = json.loads((folder / "memory.json").read_text())
         parts = {
             name: PartMemory(**{**part, "helpers": tuple(part["helpers"])})
@@ -116,7 +116,7 @@ class Attribution:
 
 
 def _kind(name: str) -> str:
-    """Output section that an input section goes to."""
+    """Return the output section that an input section goes to; empty if none counts."""
     if name.startswith(_REGISTRY):
         return ".rodata"
     return next((k for k in (*FLASH, ".bss") if name == k or name.startswith(f"{k}.")), "")
@@ -124,18 +124,18 @@ def _kind(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Object:
-    """An object's sections: sizes, and what each refers to: own sections, and symbols elsewhere."""
+    """An object's sections: their sizes, and the object's sections and outside symbols they use."""
 
     sizes: Mapping[str, int]
     own: Mapping[str, frozenset[str]]
     others: Mapping[str, frozenset[str]]
     defined: Mapping[str, str]
-    """Sections of the symbols that others see."""
+    """Sections of its global symbols."""
 
 
 @functools.lru_cache(maxsize=8192)
 def _read(path: Path) -> _Object:
-    """Read an object of the build cache, where a name stands for one content."""
+    """Read an object of the build cache, in which a path always has the same contents."""
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         sections = list(elf.iter_sections())
@@ -169,7 +169,7 @@ def _read(path: Path) -> _Object:
 
 
 class _Objects:
-    """Sections of all objects of an image: sizes, and which refers to which."""
+    """The sections of all objects of an image: their sizes, and which refers to which."""
 
     def __init__(self, objects: Mapping[str, tuple[str, Path]]) -> None:
         self.owners = {name: owner for name, (owner, _) in objects.items()}
@@ -186,13 +186,13 @@ class _Objects:
         }
 
     def _meant(self, symbol: str) -> Section | None:
-        """The section that a reference to a symbol of another object leads to."""
+        """Return the section that a reference to another object's symbol resolves to."""
         if symbol.startswith(_REAL):
             return self._defined.get(symbol.removeprefix(_REAL))
         return self._defined.get(_WRAP + symbol) or self._defined.get(symbol)
 
     def reachable(self, without: str | None = None) -> set[Section]:
-        """Sections that the image needs, all of them or without those of one part's objects."""
+        """Return the sections that the image needs, in total or without one part's objects."""
         found: set[Section] = set()
         waiting = [s for s in self.sizes if s[1] == _ROOT or s[1].startswith(_REGISTRY)]
         while waiting:
@@ -208,13 +208,13 @@ class _Objects:
 
 
 def attribute(image: Path, linked: Mapping[str, tuple[str, Path]], *, library: bool) -> Attribution:
-    """Find what in an image is there for which of its parts.
+    """Attribute an image's sections to its parts.
 
     Args:
         image: the linked image.
-        linked: the parts that its objects are of, one of them `runtime`, and where the objects are
-            in the build cache, by the objects' names in the image.
-        library: whether a library was linked that the objects do not show.
+        linked: for each object, by its name in the image, its part (one is `runtime`) and its path
+            in the build cache.
+        library: whether a library was linked that is not among the objects.
     """
     objects = _Objects(linked)
     everything = objects.reachable()
@@ -241,7 +241,7 @@ def attribute(image: Path, linked: Mapping[str, tuple[str, Path]], *, library: b
 
 
 def total(image: BuiltImage) -> Difference:
-    """All that an image takes.
+    """Return the flash and RAM of an image.
 
     Raises:
         InputError: the image is a program for this machine.
@@ -251,7 +251,7 @@ def total(image: BuiltImage) -> Difference:
 
 
 def difference(image: BuiltImage, without: BuiltImage) -> Difference:
-    """Memory that an image takes beyond the same one without a part: the part's price.
+    """Return an image's memory minus that of the same image without a part: the part's price.
 
     Raises:
         InputError: an image is a program for this machine.
@@ -274,10 +274,10 @@ def _attribution(image: Path) -> Attribution:
 
 
 def measure(built: BuiltImage) -> Memory:
-    """Find what an image's primitive takes.
+    """Return the memory of an image's primitive.
 
     Raises:
-        InputError: the image is a program for this machine, or around no primitive.
+        InputError: the image is a program for this machine, or has no primitive.
     """
     if built.stand_in is None:
         raise InputError("memory is not attributed in a program for this machine", str(built.path))

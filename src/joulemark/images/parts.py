@@ -1,8 +1,7 @@
-"""Programs are made of parts: a primitive, the harness around it, drivers, an application, ...
+"""The parts of programs: a primitive, the harness around it, drivers, an application, ...
 
-A part of a program is some sources and a role. What a part costs is the difference between the
-program with it and the program without it. Parts other than primitives are folders of firmware
-with a part.toml.
+A part is a set of sources with a role. Its cost is the difference between the program with it and
+the program without it. Parts other than primitives are folders under firmware/ with a part.toml.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,7 @@ Role = Literal["runtime", "harness", "primitive", "driver", "protocol", "applica
 
 @dataclass(frozen=True)
 class Unit:
-    """A source file and how it is compiled."""
+    """A source file, and how to compile it."""
 
     source: Path
     includes: tuple[Path, ...]
@@ -44,12 +43,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """Parts in the order in which they are linked, and what the image says of itself."""
+    """Parts in link order, and the image's description of itself."""
 
     parts: tuple[Part, ...]
     description: Mapping[str, str]
     flags: str
-    """How what is priced is compiled, for the record."""
+    """Compiler flags of the measured code, for the record."""
     linker_flags: tuple[str, ...] = ()
 
 
@@ -59,29 +58,30 @@ class PartFile(datafile.DataModel):
     title: str
     role: Literal["harness", "driver", "protocol", "application"]
     needs: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]] = Field([])
-    """Folders under firmware/ of other parts, and of primitives' implementations."""
+    """Folders under firmware/ of other parts and of implementations of primitives."""
     wired: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
-    """Interfaces that it calls; the wiring of a program names the part behind each."""
+    """Interfaces that it calls; a program's wiring names the part behind each."""
     wraps: list[Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field([])
-    """Functions of other parts in front of which it stands: callers of NAME come to `__wrap_NAME`,
-    and `__real_NAME` is the function itself."""
+    """Functions of other parts that it wraps: callers of NAME reach its `__wrap_NAME`, and
+    `__real_NAME` is the function itself."""
     operations: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
-    """Of an application in the image's command loop, in the order of their numbers: what it can be
-    told to do with its slots `message` and `output`."""
+    """Operations of an application that runs in the image's command loop, in the order of their
+    numbers; they use its slots `message` and `output`."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros for all sources of the program."""
 
 
 def is_part(name: str, firmware: Path = FIRMWARE) -> bool:
-    """Whether a folder under firmware/ is that of a part or of a primitive's implementation."""
+    """Return whether a folder under firmware/ is a part or an implementation of a primitive."""
     return any((firmware / name / file).is_file() for file in ("part.toml", _WAY))
 
 
 @dataclass(frozen=True)
 class PartFolder:
-    """A part's folder: its C and assembly sources, subfolders included, and its headers.
+    """A part's folder: its headers, and its C and assembly sources, subfolders included.
 
-    The implementation of a primitive is one too: its variant is a macro of the part that needs it.
+    An implementation of a primitive is a part too; the part that needs it defines the macro of its
+    variant.
     """
 
     name: str
@@ -94,16 +94,16 @@ class PartFolder:
     wraps: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     over: str | None = None
-    """Of a primitive's implementation: the kind that it is built over."""
+    """For an implementation of a primitive: the kind that it is built over."""
     prefix: str = ""
-    """Of a primitive's implementation: that of its functions."""
+    """For an implementation of a primitive: the prefix of its functions."""
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
-        """Read a part's folder, or that of a primitive's implementation.
+        """Read the folder of a part or of an implementation of a primitive.
 
         Raises:
-            InputError: there is none, or its file is wrong.
+            InputError: the folder has no such file, or the file is invalid.
         """
         folder = firmware / name
         if (folder / _WAY).is_file():
@@ -123,9 +123,10 @@ class PartFolder:
 
     @classmethod
     def _of_primitive(cls, name: str, folder: Path, firmware: Path) -> "PartFolder":
-        """Read an implementation's folder: it needs those of the primitives that it uses.
+        """Read the folder of an implementation, which needs implementations of what it uses.
 
-        Where it names none of a primitive's, it needs the only one that runs on any hardware.
+        If it does not name the implementation of a primitive, it needs the only one without an
+        accelerator.
         """
         own = datafile.read(folder / _WAY, ImplementationFile)
         primitive = datafile.read(folder.parent / "primitive.toml", PrimitiveFile)
@@ -153,7 +154,7 @@ class PartFolder:
 
     @property
     def kind(self) -> str | None:
-        """Of a primitive's implementation: its kind."""
+        """For an implementation of a primitive: its kind."""
         return self.folder.parents[1].name if self.role == "primitive" else None
 
 
@@ -165,18 +166,18 @@ def closure(
     wiring: Mapping[str, str] | None = None,
     firmware: Path = FIRMWARE,
 ) -> list[PartFolder]:
-    """A part and all that it needs, those that are needed first.
+    """Return a part and everything it needs, dependencies first.
 
     Args:
-        name: of the part.
-        also: parts that are there though nobody needs them.
-        without: parts that are left out, though they are needed: a source asks
-            `__has_include("HEADER")` whether a part that may be left out is there.
+        name: name of the part.
+        also: parts to add although no part needs them.
+        without: parts to leave out although they are needed: a source uses
+            `__has_include("HEADER")` to test whether such a part is present.
         wiring: the parts behind the interfaces that parts are wired to.
-        firmware: where the parts are.
+        firmware: folder of the parts.
 
     Raises:
-        InputError: a part is not there, its file is wrong, parts need each other in a circle, or
+        InputError: a part is missing, its file is invalid, parts need each other in a circle, or
             an interface has no part behind it.
     """
     found: dict[str, PartFolder] = {}
@@ -207,12 +208,12 @@ def closure(
 
 
 def over(folders: list[PartFolder]) -> PartFolder | None:
-    """The primitive that others of a program are built over; None where none is.
+    """Return the primitive that other parts are built over, or None if there is no such part.
 
-    A part that has a header over.h of its own says itself what that is.
+    None also if a part has its own header over.h, which makes that choice itself.
 
     Raises:
-        InputError: there is none for one that needs it, or more than one.
+        InputError: a part needs such a primitive and the program has none, or several.
     """
     kinds = sorted({part.over for part in folders if part.over is not None})
     if not kinds or any((part.folder / "over.h").is_file() for part in folders):
@@ -231,13 +232,13 @@ def compiled(
     flags: tuple[str, ...],
     define: Mapping[str, int],
 ) -> list[Part]:
-    """How parts are compiled together: each sees the headers of all.
+    """Return how to compile parts together: each sees the headers of all others.
 
     Args:
         folders: the parts.
-        base: folders of headers behind theirs.
-        flags: for all of their sources.
-        define: macros for all of their sources, over those of the parts' files.
+        base: header folders that are searched after theirs.
+        flags: compiler flags for all of their sources.
+        define: macros for all of their sources, which override those of the parts' files.
     """
     own = (folder for part in folders for folder in part.include_folders)
     includes = tuple(dict.fromkeys((*own, *base)))
@@ -258,7 +259,7 @@ def compiled(
 
 
 def _owner(source: Path, folder: Path) -> Path:
-    """The part that a source is of: a part's folder may have others' in it."""
+    """Return the folder of a source's part: a part's folder may contain other parts."""
     for parent in source.parents:
         if parent == folder or (parent / "part.toml").is_file():
             return parent

@@ -1,4 +1,4 @@
-"""The plugin of QEMU that estimates cycles: compiled on this machine, for this machine."""
+"""Build the QEMU plugin that estimates cycles, on and for this machine."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +16,7 @@ def build_plugin() -> Path:
 
     Raises:
         BuildError: the compiler rejects it.
-        ToolError: there is no compiler.
+        ToolError: the compiler is missing.
     """
     compiler = shutil.which("cc")
     if compiler is None:

@@ -1,4 +1,4 @@
-"""Making an image of a program: compile what is not in the cache, link, describe."""
+"""Build the image of a program: compile what is not in the cache, link, describe."""
 
 import json
 import shutil
@@ -22,16 +22,16 @@ from joulemark.project import sources as sources_of
 
 PROTOCOL = 3
 _ENTRY = "3"
-"""Counts changes to what an image's cache entry holds beside the image."""
+"""Version of the files that an image's cache entry holds beside the image."""
 _HARNESS = FIRMWARE / "harness"
 _STANDARD = ("-std=c11", "-Wall", "-Wextra")
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _FIXED = ("-O2",)
-"""The harness's own code is the same whatever the case's flags are, and so is the empty window."""
+"""Flags of the harness, which do not depend on the case: neither does the empty window's cost."""
 
 
 def _generated(texts: Mapping[str, str]) -> Path:
-    """Return a folder with the given files."""
+    """Write generated files to the cache and return their folder."""
     key = cache.digest(part for item in sorted(texts.items()) for part in item)
     with cache.entry("generated", key) as (folder, work):
         if work is not None:
@@ -41,13 +41,13 @@ def _generated(texts: Mapping[str, str]) -> Path:
 
 
 def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
-    """Compile one source: key, object, whether it was there, the command."""
+    """Compile one source; return its key, object, whether it was cached, and the command."""
     name = cache.relative(unit.source, ROOT)
     generated = unit.source.is_relative_to(BUILD)
     label = unit.source.name if generated else _label(unit.source)
     flags = [*target.flags, *unit.flags, *_STANDARD, *_SECTIONS]
     if target.compiler.name == "clang" and (generated or unit.source.is_relative_to(FIRMWARE)):
-        # The sources are kept free of clang's warnings; other compilers have others.
+        # Our sources are kept free of clang's warnings; other compilers have different ones.
         flags.append("-Werror")
     parts: list[str | bytes] = [target.compiler.version, label, *flags]
     flags.append(f"-ffile-prefix-map={BUILD}=build")
@@ -59,7 +59,7 @@ def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, b
     includes = [f"-I{cache.relative(folder, ROOT)}" for folder in unit.includes]
     command = [target.compiler.path, *flags, *includes, "-c", name, "-o"]
     with cache.entry("objects", key) as (folder, work):
-        # The linker's map names objects: their names are chosen by us, not by the cache.
+        # The linker's map contains the objects' names, which must not depend on the cache.
         output = f"{unit.source.stem}{unit.source.suffix.replace('.', '_')}.o"
         if work is not None:
             made = [*command, cache.relative(work / output, ROOT)]
@@ -69,7 +69,7 @@ def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, b
 
 
 def _label(source: Path) -> str:
-    """A source's name that does not depend on where a checkout or a user's folder lies."""
+    """Return a source's name that is independent of where a checkout or a user's folder lies."""
     for folder in sources_of():
         if source.is_relative_to(folder.parent):
             return cache.relative(source, folder)
@@ -79,9 +79,10 @@ def _label(source: Path) -> str:
 def _around_primitive(
     target: Target, implementation: Implementation, optimisation: str, *, stand_in: bool
 ) -> Program:
-    """The harness around a primitive, or around one that does nothing in its place."""
+    """Return the harness around a primitive, or around a stand-in that does nothing."""
     toolchain.check_optimisation(optimisation)
-    # Whose hardware it uses, the caller knows: a target is a chip's, and a radio is a board's.
+    # The caller checks accelerators: a target describes a chip, but an accelerator may be in a
+    # board's radio.
     if not implementation.runs_on(target.instruction_set, implementation.accelerators):
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
         raise InputError(f"does not run on {target.instruction_set}", str(implementation), mend)
@@ -159,7 +160,7 @@ def _description_source(text: str) -> str:
 
 
 def _description_script(text: str) -> str:
-    """The same for the linker: a compiler would take longer than all of the rest of the linking."""
+    """Return the description as a linker script: compiling it takes longer than linking the rest."""
     data = text.encode()
     lines = [" ".join(f"BYTE({b:#04x})" for b in data[i : i + 12]) for i in range(0, len(data), 12)]
     end = ". = ALIGN(2); description_bytes = .;"
@@ -221,7 +222,7 @@ def _link(
     commands: list[list[str]],
     kept: Path,
 ) -> None:
-    """Link in a folder of its own, so that no name in the result depends on the cache."""
+    """Link in a separate folder, so that no name in the result depends on the cache."""
     names: list[str] = []
     linked: dict[str, tuple[str, Path]] = {}
     for number, (part, path) in enumerate(objects):
@@ -246,19 +247,19 @@ def build_local(
     sanitize: bool = False,
     architecture: Architecture | None = None,
 ) -> BuiltImage:
-    """Build an image as a program for this machine; it speaks on standard input and output.
+    """Build an image as a program for this machine; it uses standard input and output.
 
     Args:
-        implementation: what to build.
-        compiler: `clang`, `gcc` or a clang's name.
+        implementation: the implementation to build.
+        compiler: `clang`, `gcc` or the name of a clang.
         optimisation: `O3`, `O2`, `Os` or `O0`.
-        sanitize: stop at the first undefined behaviour or bad memory access.
-        architecture: of another machine that it is for.
+        sanitize: stop at the first undefined behaviour or invalid memory access.
+        architecture: architecture of another machine to build for.
 
     Raises:
-        BuildError: the compiler or linker rejects it.
-        InputError: an option is wrong, or it does not run here.
-        ToolError: no compiler.
+        BuildError: the compiler or linker rejects the program.
+        InputError: an option is invalid, or the implementation does not run here.
+        ToolError: the compiler is missing.
     """
     target = host_target(compiler, sanitize=sanitize, architecture=architecture)
     program = _around_primitive(target, implementation, optimisation, stand_in=False)
@@ -277,17 +278,17 @@ def build_image(
     """Build an image for a board.
 
     Args:
-        implementation: what to build.
-        board: what it shall run on.
-        clock: one of the board's clock profiles; the board's first one if none is given.
-        compiler: `clang`, `gcc` or a clang's name.
+        implementation: the implementation to build.
+        board: the board to build for.
+        clock: one of the board's clock profiles; the board's default if none is given.
+        compiler: `clang`, `gcc` or the name of a clang.
         optimisation: `O3`, `O2`, `Os` or `O0`.
-        sources: one for all images that are made of the same state of the tree.
+        sources: share one between all images that are built from the same state of the tree.
 
     Raises:
-        BuildError: the compiler or linker rejects it.
-        InputError: an option is wrong, or it does not run on this chip.
-        ToolError: no compiler.
+        BuildError: the compiler or linker rejects the program.
+        InputError: an option is invalid, or the implementation does not run on this chip.
+        ToolError: the compiler is missing.
     """
     sources = sources or Sources()
     made_for = (board.name, clock, compiler)
@@ -307,7 +308,7 @@ def build_image(
 
 
 def wired_on(board: Board, wiring: Mapping[str, str]) -> dict[str, str]:
-    """Parts behind interfaces on a board: its radio's driver, where nothing else is said."""
+    """Return the parts behind interfaces on a board; `radio` defaults to its radio's driver."""
     driver = board.radio.driver if board.radio is not None else None
     return ({} if driver is None else {"radio": driver}) | dict(wiring)
 
@@ -329,24 +330,24 @@ def build_program(
     """Build an image of an application and all parts that it needs, for a board.
 
     Args:
-        name: of the application's folder under `firmware`; its part.toml says what it needs.
-        board: what it shall run on.
-        also: parts that are wired in though the application does not know of them.
-        without: parts that are left out. `memory.difference` of the images with and without a
-            part is the part's price.
-        keep: functions that are in the image though nothing calls them.
-        wiring: folders of the parts behind the interfaces that parts are wired to (`wired` of their
-            part.toml); `radio` is the driver that the board's file names, if nothing else is said.
-        define: macros for all parts, over those of their files.
-        clock: one of the board's clock profiles; the board's first one if none is given.
-        compiler: `clang`, `gcc` or a clang's name.
+        name: the application's folder under `firmware`; its part.toml lists what it needs.
+        board: the board to build for.
+        also: parts to add although the application is unaware of them.
+        without: parts to leave out. `memory.difference` of the images with and without a part is
+            the part's price.
+        keep: functions to keep in the image even if nothing calls them.
+        wiring: folders of the parts behind the interfaces that parts are wired to (`wired` in their
+            part.toml); `radio` defaults to the driver that the board's file names.
+        define: macros for all parts, which override those of their files.
+        clock: one of the board's clock profiles; the board's default if none is given.
+        compiler: `clang`, `gcc` or the name of a clang.
         optimisation: `O3`, `O2`, `Os` or `O0`, for the parts.
-        sources: one for all images that are made of the same state of the tree.
+        sources: share one between all images that are built from the same state of the tree.
 
     Raises:
-        BuildError: the compiler or linker rejects it.
-        InputError: an option or a part's file is wrong.
-        ToolError: no compiler.
+        BuildError: the compiler or linker rejects the program.
+        InputError: an option or a part's file is invalid.
+        ToolError: the compiler is missing.
     """
     toolchain.check_optimisation(optimisation)
     sources = sources or Sources()

@@ -1,4 +1,4 @@
-"""The includes of a source file, and all of that in a digest."""
+"""Find everything that a source file includes, with digests of the contents."""
 
 import hashlib
 import os
@@ -21,9 +21,9 @@ _INCLUDE = re.compile(
 
 
 class Sources:
-    """Source files as they are when they are first looked at.
+    """Source files as they were when first read.
 
-    Many images are made of the same files; one of these for all of them looks at each file once.
+    Many images share the same files: one instance for all of them reads each file once.
     """
 
     def __init__(self) -> None:
@@ -32,20 +32,20 @@ class Sources:
         self._made: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Value made of these files under this key, made now if it was not before."""
+        """Return the value that was made under this key; make it if there is none yet."""
         if key not in self._made:
             self._made[key] = make()
         made: Made = self._made[key]
         return made
 
     def _find(self, path: str) -> str | None:
-        """The file's own path, where there is one."""
+        """Return a file's real path, or None if there is no such file."""
         if path not in self._paths:
             self._paths[path] = os.path.realpath(path) if Path(path).is_file() else None
         return self._paths[path]
 
     def _read(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """A file's digest, and what it includes or asks for."""
+        """Return a file's digest, and the names that it includes or tests for."""
         if path not in self._files:
             data = Path(path).read_bytes()
             names = tuple(b"".join(groups).decode() for groups in _INCLUDE.findall(data))
@@ -53,10 +53,10 @@ class Sources:
         return self._files[path]
 
     def closure(self, source: Path, includes: tuple[Path, ...]) -> list[tuple[str, str]]:
-        """A source and all that it includes: names as included, and digests of the contents.
+        """Return a source and all that it includes: names as included, and digests of contents.
 
-        A header between angle brackets that is in none of the folders is the compiler's or the
-        system's own: the compiler's version stands for it.
+        A header in none of the folders belongs to the compiler or the system; the compiler's
+        version stands for it.
         """
         folders = [str(folder) for folder in includes]
         found: dict[str, tuple[str, str]] = {}

@@ -1,14 +1,14 @@
-/* Loaded into a compiler before its main function: what a compiler does when it starts, it does
- * once.
+/* Preloaded into a compiler, so that its start-up work is done only once.
  *
- * LLVM's programs are linked with half a million relocations, which take longer than most of our
- * sources take to compile. Here the program is stopped where its libraries are ready and main would
- * be called; each command is then a fork of it.
+ * LLVM's programs have half a million relocations, and processing them takes longer than compiling
+ * most of our sources. Here the program stops when its libraries are loaded and main is about to be
+ * called; each command then runs in a fork of it.
  *
- * A command comes on standard input: the number of its bytes and of its strings, 4 bytes each, then
- * the strings, each with a zero at its end: the folder to run in, and the arguments behind those
- * that the program was started with. The answer, on standard output, is its status as waitpid(2)
- * gives it, 4 bytes. What the program prints goes to standard error. It ends with standard input.
+ * A command is read from standard input: the size of its strings in bytes and their number, 4 bytes
+ * each, then the strings, each terminated by a zero: the folder to run in, and the arguments that
+ * follow those the program was started with. The answer, written to standard output, is the 4-byte
+ * status of waitpid(2). The program's own output goes to standard error. The server exits at the
+ * end of standard input.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ static bool read_whole(void *to, size_t bytes) {
     return true;
 }
 
-/* In the fork: become the program that was to be run, with other arguments. */
+/* In the fork: run the program's main function with the command's arguments. */
 static int run(char **own, int own_count, char *strings, uint32_t count) {
     const char *folder = strings;
     char **arguments = calloc((size_t)own_count + count + 1, sizeof *arguments);
@@ -61,7 +61,7 @@ static int run(char **own, int own_count, char *strings, uint32_t count) {
 
 static int serve(int count, char **arguments, char **environment) {
     (void)environment;
-    unsetenv("LD_PRELOAD"); /* The programs that this one starts are not to stop. */
+    unsetenv("LD_PRELOAD"); /* Programs that this one starts must not stop in here. */
     struct {
         uint32_t bytes, strings;
     } header;
@@ -87,13 +87,13 @@ static int serve(int count, char **arguments, char **environment) {
 typedef int start_function(main_function *main, int count, char **arguments, void (*init)(void),
                            void (*fini)(void), void (*loader_fini)(void), void *stack_end);
 
-/* The C library's function that calls main, which the program's first instructions call. */
+/* Interposes the C library's function that calls main; the program's entry code calls it. */
 start_function __libc_start_main;
 
 int __libc_start_main(main_function *main, int count, char **arguments, void (*init)(void),
                       void (*fini)(void), void (*loader_fini)(void), void *stack_end) {
     start_function *start;
-    /* ISO C has no conversion from an object's address to a function's; POSIX has. */
+    /* POSIX allows converting an object pointer to a function pointer; ISO C does not. */
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     program_main = main;
     return start(serve, count, arguments, init, fini, loader_fini, stack_end);

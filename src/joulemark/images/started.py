@@ -1,7 +1,7 @@
-"""LLVM's programs, started once and forked for each command.
+"""Start LLVM's programs once, and fork them for each command.
 
-A start of clang takes 22 ms of processor time before it looks at its source, as long as most of our
-sources take to compile. `started.c` says how it is done once.
+Clang takes 22 ms of processor time to start before it reads its source, as long as most of our
+sources take to compile. `started.c` explains how it is started only once.
 """
 
 import atexit
@@ -27,7 +27,7 @@ _STATUS = struct.Struct("=i")
 
 
 class _EndedError(Exception):
-    """The program is not there any more, or never stopped before its main function."""
+    """The program has exited, or never stopped before its main function."""
 
 
 class _Started(Closes):
@@ -35,7 +35,8 @@ class _Started(Closes):
 
     def __init__(self, path: str, library: Path) -> None:
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115
-        # The loader takes a list, and a folder's name may have what parts it.
+        # LD_PRELOAD is a list, and a folder's name may contain its separators, so the path is
+        # relative.
         self._process = subprocess.Popen(
             [path],
             cwd=library.parent,
@@ -48,14 +49,14 @@ class _Started(Closes):
 
     @property
     def pid(self) -> int:
-        """Number of the process."""
+        """Its process ID."""
         return self._process.pid
 
     def run(self, arguments: Sequence[str], folder: Path) -> tuple[int, str]:
-        """Run the program: its exit code, and what it printed.
+        """Run the program; return its exit code and its output.
 
         Raises:
-            _EndedError: it cannot be.
+            _EndedError: the program cannot be run in this way.
         """
         assert self._process.stdin is not None  # noqa: S101
         assert self._process.stdout is not None  # noqa: S101
@@ -68,7 +69,7 @@ class _Started(Closes):
         answer = self._process.stdout.read(_STATUS.size)
         if len(answer) != _STATUS.size:
             raise _EndedError
-        # The program writes where this file stands: the two are one open file.
+        # The program shares this open file and its offset.
         self._printed.seek(0)
         printed = self._printed.read().decode(errors="replace")
         self._printed.seek(0)
@@ -76,7 +77,7 @@ class _Started(Closes):
         return os.waitstatus_to_exitcode(_STATUS.unpack(answer)[0]), printed
 
     def close(self) -> None:
-        """Let the program end."""
+        """End the program."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -86,29 +87,30 @@ class _Started(Closes):
 
 _Key = tuple[int, str, frozenset[tuple[str, str]]]
 _waiting: dict[_Key, list[_Started]] = {}
-"""Those that have nothing to do. One runs one command at a time; another thread takes another."""
+"""Idle programs. Each runs one command at a time, so every thread takes its own."""
 _lock = threading.Lock()
 unseen: set[str] = set()
-"""Names of variables that no compiler looks at, for whoever changes them all the time."""
+"""Environment variables that no compiler reads; changing them restarts no program."""
 _unfit: set[str] = set()
-"""Programs that cannot be started so: they are linked statically, or not of this machine."""
+"""Programs that cannot be started in this way: static, or for another machine."""
 
 
 def run(command: Sequence[str], folder: Path) -> tuple[int, str] | None:
     """Run a command of LLVM in a folder.
 
     Args:
-        command: the program's path, and its arguments.
-        folder: to run in.
+        command: the program's path and its arguments.
+        folder: the folder to run it in.
 
     Returns:
-        Its exit code and what it printed; None where it has to be started anew.
+        Its exit code and output; None if it must be run as an ordinary process.
     """
     path, *arguments = command
     library = None if path in _unfit else _library()
     if library is None:
         return None
-    # What a program inherits is as it was when it was started; and a fork shares its parent's.
+    # A started program keeps the environment of its start, and a fork of this process must not use
+    # its parent's programs.
     environment = frozenset(item for item in os.environ.items() if item[0] not in unseen)
     key = (os.getpid(), path, environment)
     with _lock:
@@ -131,7 +133,7 @@ def run(command: Sequence[str], folder: Path) -> tuple[int, str] | None:
 
 
 def _library() -> Path | None:
-    """What is loaded into the programs; None where that cannot be."""
+    """Build the library that is loaded into the programs; None if that is not possible."""
     compiler = shutil.which("cc")
     if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
         return None
@@ -148,7 +150,7 @@ def _library() -> Path | None:
 
 @atexit.register
 def close() -> None:
-    """Let those end that this process has started."""
+    """End the idle programs that this process has started."""
     for (pid, *_), idle in list(_waiting.items()):
         if pid == os.getpid():
             while idle:

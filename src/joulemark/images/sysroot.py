@@ -1,6 +1,7 @@
-"""Packages of Debian and Ubuntu, unpacked: of another architecture, or an earlier compiler.
+"""Fetch packages of Debian and Ubuntu for another architecture, or of an earlier compiler.
 
-They are fetched with apt-get, whose own state is left alone, and kept in the build's cache.
+They are fetched with apt-get, without touching its system-wide state, and unpacked into the build
+cache.
 """
 
 import os
@@ -19,7 +20,7 @@ _UBUNTU_KEYRING = (
     "pool/main/u/ubuntu-keyring/ubuntu-keyring_2018.02.28_all.deb",
     "c0763889cec4196839354d99b71f3c369dfa51ff17f59cabea87d1c7d55fe5e0",
 )
-"""The package with the keys of Ubuntu's archive, which Debian has none of, and its SHA-256."""
+"""Package with the keys of Ubuntu's archive, which Debian does not provide, and its SHA-256."""
 
 
 class Release(NamedTuple):
@@ -27,15 +28,15 @@ class Release(NamedTuple):
 
     name: str
     mirrors: tuple[str, ...] = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")
-    """Where it is, and where it is when it has become old."""
+    """Its mirror, and the archive that it moves to when it is no longer supported."""
     components: str = "main"
     keyring: tuple[str, str] | None = None
-    """Package with its keys and that package's SHA-256; none: Debian's."""
+    """Package with its keys and that package's SHA-256; None for Debian's keys."""
     also: tuple[str, ...] = ()
-    """Libraries of its compilers that newer releases do not have."""
+    """Libraries that its compilers need and newer releases lack."""
 
     def cross_compiler(self, target: Architecture, number: str) -> tuple[str, ...]:
-        """Packages of a GCC for another architecture."""
+        """Return the packages of a cross GCC for an architecture."""
         programs = (f"{part}-{number}-{target.triple}" for part in ("cpp", "gcc", "g++"))
         parts = (f"{part}-{number}-dev-{target.debian}-cross" for part in _GCC_PARTS)
         return (*programs, *parts, *self.also)
@@ -48,10 +49,10 @@ OLDER_COMPILERS = {
     "gcc-6": Release("bionic", _UBUNTU, "main universe", _UBUNTU_KEYRING, ("libisl19",)),
     "gcc-9": Release("bullseye"),
 }
-"""Compilers, and a release that has each.
+"""Earlier compilers, and a release that contains each.
 
 GCC 6 built Debian 9 and Raspbian of 2017. On ARM, GCC 10 was the first to split 64-bit integers
-early: code that was built before 2020 is not what a newer GCC makes of it.
+early, so newer versions do not reproduce code that was built before 2020.
 """
 _GCC = "12"
 _GCC_PARTS = ("libstdc++", "libgcc")
@@ -61,10 +62,10 @@ _NETWORK_S = 300
 
 
 def sysroot(target: Architecture, package: str) -> Path:
-    """A folder with a library's package and what a C++ compiler needs; fetched once.
+    """Return a folder with a library's package and what a C++ compiler needs, fetched once.
 
     Raises:
-        ToolError: there is no apt-get, or it cannot fetch them.
+        ToolError: apt-get is missing or cannot fetch the packages.
     """
     wanted = (*_BASE, package)
     with cache.entry("sysroots", cache.digest([RELEASE, target.debian, *wanted])) as found:
@@ -79,17 +80,17 @@ class OlderCompiler(NamedTuple):
 
     command: tuple[str, ...]
     libraries: Path
-    """Folder of shared libraries that it needs, for LD_LIBRARY_PATH."""
+    """Folder of the shared libraries that it needs, for LD_LIBRARY_PATH."""
 
 
 def older_compiler(target: Architecture, name: str) -> OlderCompiler:
-    """An earlier cross GCC for C++; fetched once.
+    """Return an earlier cross GCC for C++, fetched once.
 
-    Its binutils and the C library's headers are this release's (`g++-TRIPLE`).
+    It uses the binutils and C library headers of the installed release (`g++-TRIPLE`).
 
     Raises:
         InputError: no such compiler.
-        ToolError: there is no apt-get, or it cannot fetch it.
+        ToolError: apt-get is missing or cannot fetch it.
     """
     release = OLDER_COMPILERS.get(name)
     if release is None:
@@ -101,7 +102,7 @@ def older_compiler(target: Architecture, name: str) -> OlderCompiler:
             _fetch(None, wanted, work, release)
     path = folder / "usr" / "bin" / f"{target.triple}-g++-{number}"
     theirs = Path("/usr") / target.triple
-    # C++'s own headers come before those of C, and both before what this machine has for itself.
+    # C++ headers come before C headers, and both before this machine's native ones.
     standard = folder / "usr" / target.triple / "include" / "c++" / number
     headers = (standard, standard / target.triple, standard / "backward", theirs / "include")
     searched = (word for header in headers for word in ("-isystem", str(header)))
@@ -110,12 +111,12 @@ def older_compiler(target: Architecture, name: str) -> OlderCompiler:
 
 
 def packages(root: Path) -> tuple[str, ...]:
-    """Names and versions of what is in it."""
+    """Return the names and versions of a sysroot's packages."""
     return tuple((root / _PACKAGES).read_text(encoding="utf-8").split())
 
 
 def options(root: Path, target: Architecture) -> tuple[str, ...]:
-    """Options that make clang take headers and libraries from there."""
+    """Return options that make clang use a sysroot's headers and libraries."""
     gcc = next((root / "usr" / "lib" / "gcc").glob(f"*/{_GCC}"))
     return (
         f"--target={target.triple}",
@@ -126,10 +127,10 @@ def options(root: Path, target: Architecture) -> tuple[str, ...]:
 
 
 def fetch_source(package: str, folder: Path) -> None:
-    """Fetch and unpack a source package of Debian.
+    """Fetch and unpack a Debian source package.
 
     Raises:
-        ToolError: there is no apt-get, or it cannot fetch it.
+        ToolError: apt-get or dpkg-source is missing, or the package cannot be fetched.
     """
     if shutil.which("dpkg-source") is None:
         raise ToolError("no dpkg-source", mend="install the Debian package dpkg-dev")
@@ -160,7 +161,7 @@ def _fetch(
 def _apt(
     folder: Path, debian: str | None, kind: str, what: str, release: Release = _BOOKWORM
 ) -> Path:
-    """A state of apt's of its own, with the lists of a release for an architecture, or for this."""
+    """Set up separate apt state with a release's package lists, for `debian` or this machine."""
     if shutil.which("apt-get") is None or not _KEYRING.is_file():
         mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
         raise ToolError("cannot fetch another architecture's packages", mend=mend)
@@ -194,7 +195,7 @@ def _apt(
 
 
 def _keyring(release: Release, mirror: str, work: Path, what: str) -> Path:
-    """The keys that a release is signed with."""
+    """Return the keyring that a release is signed with."""
     if release.keyring is None:
         return _KEYRING
     path, sha256 = release.keyring

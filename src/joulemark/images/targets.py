@@ -12,19 +12,19 @@ from joulemark.images.toolchain import Compiler
 
 @dataclass(frozen=True)
 class Target:
-    """Everything of an image but the primitive and the harness."""
+    """Everything of an image except the primitive and the harness."""
 
     instruction_set: str
-    """What it executes, as implementations name it in their `cores`."""
+    """Its instruction set, as implementations name it in their `cores`."""
     compiler: Compiler
     flags: tuple[str, ...]
-    """For all code."""
+    """Compiler flags for all code."""
     include_folders: tuple[Path, ...]
     sources: tuple[Path, ...]
     headers: Mapping[str, str] = field(hash=False)
-    """Generated ones."""
+    """Texts of generated headers, by name."""
     linker_script: str
-    """Text of `linker.ld`; empty where the system's is used."""
+    """Text of `linker.ld`; empty if the system's is used."""
     link: tuple[str, ...]
     """The linker's command up to the objects."""
     link_end: tuple[str, ...]
@@ -34,7 +34,7 @@ class Target:
     """Lines of the image's description: board, clock_hz, timer_hz."""
 
     def linker_flag(self, flag: str) -> str:
-        """A flag of the linker, as the command that links takes it."""
+        """Return a linker flag in the form that the linking command takes."""
         return flag if "lld" in Path(self.link[0]).name else f"-Wl,{flag}"
 
 
@@ -47,8 +47,8 @@ def board_target(board: Board, clock: str | None, compiler: str) -> Target:
     """Describe a board's chip at one of its clocks.
 
     Raises:
-        InputError: no such clock, or a file is wrong.
-        ToolError: no compiler.
+        InputError: no such clock, or a file is invalid.
+        ToolError: the compiler is missing.
     """
     chip = chips.load_chip(board.chip)
     target: Target = families.load(chip.core).describe(

@@ -1,4 +1,4 @@
-"""Finding compilers, and running them so that a failure gives one clear message."""
+"""Find compilers, and run them so that a failure gives one clear message."""
 
 import errno
 import functools
@@ -19,31 +19,31 @@ from joulemark.project import ROOT
 
 FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
-"""Those that are measured where nobody names one."""
+"""Levels that are measured by default."""
 ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
-"""Others' code was built without optimisation, and is to be compared with."""
+"""Includes `O0` for comparison with others' code that was built without optimisation."""
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
 
 Need = Callable[[], object]
-"""Finds a tool that is needed; raises a ToolError where it is missing."""
+"""Finds a required tool; raises a ToolError if it is missing."""
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler that makes code for a family of chips."""
+    """A compiler for a family of chips."""
 
     name: str
     """`clang` or `gcc`."""
     path: str
     version: str
-    """First line of what `--version` says."""
+    """First line of the output of `--version`."""
 
 
 def _output(path: str, *arguments: str) -> str:
-    """Return a tool's output, remembered for as long as the tool does not change."""
+    """Return a tool's output, cached until the tool changes."""
     real = Path(path).resolve()
     stat = real.stat()
     key = cache.digest([str(real), str(stat.st_mtime_ns), str(stat.st_size), *arguments])
@@ -57,17 +57,17 @@ def _output(path: str, *arguments: str) -> str:
 
 
 def version(path: str) -> str:
-    """First line of what a tool says to `--version`."""
+    """Return the first line of a tool's output of `--version`."""
     return _output(path, "--version").splitlines()[0]
 
 
 @functools.cache
 def find(name: str, family: str) -> Compiler:
-    """Find a compiler: `clang`, `gcc`, or the name of a clang or gcc program.
+    """Find a compiler: `clang`, `gcc`, or `clang-NUMBER`.
 
     Raises:
-        ToolError: there is none that makes code for the family.
-        InputError: no such compiler.
+        ToolError: no such compiler for the family is installed.
+        InputError: the name is not one of these.
     """
     module = families.load(family)
     if name == "clang":
@@ -108,7 +108,7 @@ def find_linker() -> Compiler:
 
 
 def check_optimisation(name: str) -> None:
-    """Refuse what no compiler is asked for.
+    """Check an optimisation level.
 
     Raises:
         InputError: it is not one of ALL_OPTIMISATIONS.
@@ -119,32 +119,32 @@ def check_optimisation(name: str) -> None:
 
 
 def needs(name: str, family: str) -> Iterator[Need]:
-    """What a compiler takes to make images for a family of chips.
+    """Yield checks for the tools that build images for a family of chips.
 
     Args:
-        name: of the compiler; the family's own if empty.
-        family: of the chips.
+        name: name of the compiler; the family's default if empty.
+        family: family of the chips.
     """
     module = families.load(family)
     yield partial(find, name or module.DEFAULT_COMPILER, family)
     if module.LINKER is None:
         return
-    # The images that are known are told by it, whatever links them.
+    # LLVM's linker is part of the key of every known image, whichever linker is used.
     yield find_linker
     if module.LINKER == "gcc":
         yield partial(find, "gcc", family)
 
 
 def refuse_missing(needed: Iterable[Need], where: str | None = None) -> None:
-    """Refuse to begin where tools are missing, and name all of them.
+    """Check that all required tools are installed, and name all that are missing.
 
     Args:
-        needed: what finds each; one that is needed several times is named once.
-        where: for the message.
+        needed: checks for tools; a tool that is needed several times is named once.
+        where: location for the message.
 
     Raises:
         InputError: no tool has such a name.
-        ToolError: some are missing.
+        ToolError: tools are missing.
     """
     by_mend: dict[str | None, dict[str, None]] = defaultdict(dict)
     for need in needed:
@@ -166,14 +166,15 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
     """Run a compiler or linker in a folder.
 
     Args:
-        command: with `-o`.
-        what: is done.
-        folder: to run in.
-        kept: where the folder's contents are kept when it fails, so that the command can be
+        command: the command, which must contain `-o`.
+        what: what it does, for the message.
+        folder: the folder to run it in.
+        kept: folder to copy that folder's contents to on failure, so that the command can be
             repeated.
 
     Raises:
-        BuildError: it fails; the message has its first error and the command.
+        BuildError: the command fails; the message has its first error and the command.
+        ToolError: there is no room for its output.
     """
     is_llvm = _LLVM.search(Path(command[0]).name)
     done = started.run(command, folder) if is_llvm else None

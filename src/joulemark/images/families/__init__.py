@@ -1,10 +1,10 @@
-"""One module for each family of chips: found by the name of the core that a chip's file gives.
+"""One module per family of chips, found by the name of the core in a chip's file.
 
-A module has `CLANG_TARGET` (as `clang --print-targets` names it; None where it is this machine),
+A module has `CLANG_TARGET` (as `clang --print-targets` names it; None for this machine),
 `DEFAULT_COMPILER` (`clang` or `gcc`), `GCC` (the program's name) and `GET_GCC` (how to install it).
-`LINKER` (`gcc` or `lld`) links what clang compiles; None where each compiler does. But for `host`
-it has `describe(board, chip, clock, compiler)`, which returns a `Target`. Its firmware is in the
-folder of the same name under `firmware/hal`.
+`LINKER` (`gcc` or `lld`) links what clang compiles; None if each compiler links for itself. Every
+module but `host` has `describe(board, chip, clock, compiler)`, which returns a `Target`. A family's
+firmware is in the folder of the same name under `firmware/hal`.
 """
 
 import importlib
@@ -23,7 +23,7 @@ def load(name: str) -> ModuleType:
     """Return a family's module.
 
     Raises:
-        InputError: there is no firmware for such a core.
+        InputError: there is no firmware for this core.
     """
     if name not in names():
         mend = f"there is for {', '.join(names())}"

@@ -1,4 +1,4 @@
-"""A machine that runs Linux, this one or another: an image is a program on standard input."""
+"""Linux machines, this one or another: an image is a program on standard input and output."""
 
 from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture
@@ -12,16 +12,16 @@ GET_GCC = "apt install gcc"
 LINKER = None
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _FUZZED = "-fsanitize=fuzzer-no-link"
-"""Clang's alone: the same objects are then linked with a fuzzer."""
+"""Clang only: lets the same objects be linked with a fuzzer."""
 
 
 def host_target(
     compiler: str, *, sanitize: bool, architecture: Architecture | None = None
 ) -> Target:
-    """Describe this machine, or another of some architecture.
+    """Describe this machine, or one of another architecture.
 
     Raises:
-        ToolError: no compiler.
+        ToolError: the compiler is missing.
     """
     own: tuple[str, ...] = ()
     if architecture is None:

@@ -1,4 +1,4 @@
-"""Build files for the MSP430 family: linker script and headers of a chip and a board."""
+"""Generate the MSP430 family's linker script and headers for a chip and a board."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ GET_GCC = "TI's MSP430-GCC, or build Debian's gcc-12-source for msp430-elf"
 LINKER = "lld"
 
 _SYMBOL_BITS = 10
-"""Start, eight data bits, stop."""
+"""Start bit, eight data bits, stop bit."""
 _WORST_ERROR = 0.25
-"""Of a bit: the receiver samples in its middle, and the other side has its own error."""
+"""Fraction of a bit: the receiver samples in the middle, and the other side has its own error."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class BaudSetting:
 
     divider: int
     modulation: int
-    """UxMCTL: bit i lengthens bit i of a character, and bit i + 8, by a clock period."""
+    """UxMCTL: bit i lengthens bits i and i + 8 of a character by one clock period."""
     worst_error: float
-    """The largest deviation of an edge within a character, as a part of a bit."""
+    """Largest deviation of an edge within a character, as a fraction of a bit."""
 
 
 def baud_setting(clock_hz: int, baud: int) -> BaudSetting:
@@ -46,7 +46,7 @@ def baud_setting(clock_hz: int, baud: int) -> BaudSetting:
     modulation = 0
     edge = 0
     for bit in range(8):
-        # Lengthen this bit where that brings its end nearer to where it belongs.
+        # Lengthen this bit if that brings its end nearer to the exact time.
         exact = (bit + 1) * clock_hz / baud
         edge += divider
         if abs(edge + 1 - exact) < abs(edge - exact):
@@ -63,7 +63,7 @@ def baud_setting(clock_hz: int, baud: int) -> BaudSetting:
 
 
 def chip_header(chip: Chip) -> str:
-    """Write the chip's registers for C (`P6OUT`) and assembly (`P6OUT_ADDRESS`)."""
+    """Generate the chip's registers for C (`P6OUT`) and assembly (`P6OUT_ADDRESS`)."""
     registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
     lines = [f"/* {chip.name}, from its chip file. */", "#ifndef CHIP_H", "#define CHIP_H"]
     lines += [f"#define {name}_ADDRESS {address:#06x}" for name, (address, _) in registers]
@@ -74,10 +74,10 @@ def chip_header(chip: Chip) -> str:
 
 
 def board_header(board: Board, clock: Clock) -> str:
-    """Write the board's clock, serial line and marker.
+    """Generate the board's clock, serial line and marker.
 
     Raises:
-        InputError: the board's file asks for what the family does not have.
+        InputError: the board's file asks for something that the family does not have.
     """
     usarts = {
         "usart0": ("U0", 1, 0x10, 0x20, 0x80, 0x40),
@@ -121,10 +121,10 @@ def board_header(board: Board, clock: Clock) -> str:
 
 
 def linker_script(chip: Chip) -> str:
-    """Write the linker script from the chip's memory map and vectors.
+    """Generate the linker script from the chip's memory map and vectors.
 
     Raises:
-        InputError: the chip has no flash that ends with its vectors.
+        InputError: the chip has no RAM, or no flash that ends with its vectors.
     """
     first = min(chip.vectors.values())
     flash = next((m for m in chip.memories if m.kind == "flash" and first < m.start + m.size), None)
@@ -190,8 +190,8 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     """Describe an MSP430x1xx chip on a board at one of its clocks.
 
     Raises:
-        InputError: the board's file asks for what the chip does not have.
-        ToolError: no compiler.
+        InputError: the board's file asks for something that the chip does not have.
+        ToolError: the compiler is missing.
     """
     found = toolchain.find(compiler, chip.core)
     folder = FIRMWARE / "hal" / chip.core
@@ -205,8 +205,8 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         libraries: tuple[str, ...] = ()
         linker_version = linker.version
     else:
-        # GCC has its own runtime helpers, with its own ways to call them.
-        # Registers are at addresses that GCC takes for a null pointer's otherwise.
+        # GCC has its own runtime helpers with their own calling conventions. Without
+        # min-pagesize=0 it takes accesses to low register addresses for null pointers.
         flags = (f"-mcpu={chip.cpu}", "-mhwmult=16bit", "-ffreestanding", "--param=min-pagesize=0")
         link = (found.path, *flags[:2], "-nostdlib", "-Wl,--no-warn-rwx-segments")
         own = folder / "runtime"

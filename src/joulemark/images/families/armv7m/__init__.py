@@ -1,7 +1,7 @@
-"""Build files for ARMv7-M chips: linker script and headers of a chip and a board.
+"""Generate linker script and headers for an ARMv7-M chip and a board.
 
-A series of chips is a module here and a folder of the same name under `firmware/hal/armv7m`, both
-found by the series that the chip's file names.
+A series of chips is a module here and a folder of the same name under `firmware/hal/armv7m`; the
+chip's file names its series.
 """
 
 import importlib
@@ -41,7 +41,7 @@ def _header(name: str, lines: list[str]) -> str:
 
 
 def chip_header(chip: Chip) -> str:
-    """Write the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
+    """Generate the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
     registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
     lines = [f"#define {name}_ADDRESS {address:#010x}" for name, (address, _) in registers]
     lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
@@ -51,10 +51,10 @@ def chip_header(chip: Chip) -> str:
 
 
 def board_header(board: Board, chip: Chip, clock: Clock) -> str:
-    """Write the board's clock, serial line and marker.
+    """Generate the board's clock, serial line and marker.
 
     Raises:
-        InputError: the board's file asks for what the firmware does not have.
+        InputError: the board's file asks for something that the firmware does not have.
     """
     interrupt = (chip.vectors[board.serial.port.upper()] - chip.vectors["RESET"]) // 4 - 15
     defines = {
@@ -67,13 +67,13 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
 
 
 def linker_script(chip: Chip) -> str:
-    """Write the linker script from the chip's memory map and vectors.
+    """Generate the linker script from the chip's memory map and vectors.
 
-    Where flash has wait states, how long code takes depends on where it lies. What a window runs
-    comes first, so that no change to the rest of the image moves it.
+    If flash has wait states, the time of code depends on its address. The code of a measurement
+    window comes first, so that no change to the rest of the image moves it.
 
     Raises:
-        InputError: the chip has no flash that begins with its vectors.
+        InputError: the chip has no RAM, or no flash that begins with its vectors.
     """
     first = chip.vectors.get("RESET", 0) - 4
     flash = next((m for m in chip.memories if m.kind == "flash" and m.start == first), None)
@@ -89,7 +89,8 @@ def linker_script(chip: Chip) -> str:
     kept = ""
     page = _load(chip).PAGE_BYTES
     if page:
-        # Two pages below the one with the configuration, for who asks for them.
+        # The two pages below the last one, which holds the configuration; reserved if the image
+        # refers to kept_flash.
         at = flash.start + flash.size - 3 * page
         kept = f"""
   PROVIDE(kept_flash = {at:#x});
@@ -154,12 +155,12 @@ SECTIONS
 def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     """Describe an ARMv7-M chip on a board at one of its clocks.
 
-    GCC links for both compilers, with newlib's `memcpy` and its kin and its own runtime helpers:
-    they follow the same standard (ARM IHI 0043, RTABI).
+    GCC links for both compilers, with newlib's `memcpy` and similar functions and with its own
+    runtime helpers, because both compilers follow the same standard (ARM IHI 0043, RTABI).
 
     Raises:
-        InputError: the board's file asks for what the chip or the firmware does not have.
-        ToolError: no compiler.
+        InputError: the board's file asks for something that the chip or firmware does not have.
+        ToolError: a compiler is missing.
     """
     found = toolchain.find(compiler, chip.core)
     linker = toolchain.find("gcc", chip.core)

@@ -1,4 +1,4 @@
-"""Common to several series of chips: pins, baud rates, and the PL011 UART of TI's chips."""
+"""Code shared by several series of chips: pins, baud rates, the PL011 UART of TI's chips."""
 
 import re
 
@@ -6,7 +6,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.errors import InputError
 
 _WORST_ERROR = 0.02
-"""Of a baud rate."""
+"""Largest relative error of a baud rate."""
 _REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCRH", "CTL", "IMSC", "ICR")
 PL011 = {
     "SERIAL_PL011": 1,
@@ -15,7 +15,7 @@ PL011 = {
 
 
 def divider(clock_hz: int, baud: int, parts: int) -> int:
-    """Compute a baud rate's divider of the clock, in so many parts of a cycle.
+    """Compute the clock cycles per bit of a baud rate, in units of 1 / `parts` of a cycle.
 
     Raises:
         InputError: no divider is near enough.
@@ -29,7 +29,7 @@ def divider(clock_hz: int, baud: int, parts: int) -> int:
 
 
 def pin(board: Board, key: str, name: str, pattern: str) -> tuple[str, int]:
-    """Port and number of a pin.
+    """Return the port and number of a pin.
 
     Raises:
         InputError: the chip has no such pin.
@@ -41,10 +41,10 @@ def pin(board: Board, key: str, name: str, pattern: str) -> tuple[str, int]:
 
 
 def serial_port(board: Board, port: str) -> None:
-    """Refuse a serial port that the firmware does not have.
+    """Check that the firmware supports the board's serial port.
 
     Raises:
-        InputError: the board's file names another.
+        InputError: the board's file names another port.
     """
     if board.serial.port != port:
         what = f"no serial port {board.serial.port} in the firmware"

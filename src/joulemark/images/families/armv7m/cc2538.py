@@ -4,23 +4,23 @@ from joulemark.catalogue.boards import Board, Clock
 from joulemark.images.families.armv7m._common import PL011, divider, pin, serial_port
 
 BOOT_BYTES = 44
-"""At the end of flash, for the boot ROM."""
+"""Bytes at the end of flash that configure the boot ROM."""
 PAGE_BYTES = 2048
-"""Of flash, where the firmware changes it."""
+"""Bytes of a flash page; 0 if the firmware does not write flash."""
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:
-    """Serial port and marker of a board, for `board.h`.
+    """Return the macros of a board's serial port and marker, for `board.h`.
 
     Raises:
-        InputError: the board's file asks for what the firmware does not have.
+        InputError: the board's file asks for something that the firmware does not have.
     """
     serial_port(board, "uart0")
     pattern = r"P([A-D])([0-7])"
     port, bit = pin(board, "marker.pin", board.marker.pin, pattern)
     tx, tx_bit = pin(board, "serial.tx_pin", board.serial.tx_pin, pattern)
     rx, rx_bit = pin(board, "serial.rx_pin", board.serial.rx_pin, pattern)
-    # DATA's address bits 9 to 2 are a mask of the pins that a store changes (SWRU319, GPIO).
+    # Address bits 9 to 2 of DATA mask the pins that a store changes (SWRU319, GPIO).
     address = f"(GPIO_{port}_DATA_ADDRESS - 0x3fc + {4 << bit:#x})"
     return {
         "MARKER_HIGH_ADDRESS": address,

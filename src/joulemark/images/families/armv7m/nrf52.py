@@ -5,19 +5,19 @@ from joulemark.errors import InputError
 from joulemark.images.families.armv7m._common import pin, serial_port
 
 BOOT_BYTES = 0
-"""At the end of flash, for the boot ROM."""
+"""Bytes at the end of flash that configure the boot ROM."""
 PAGE_BYTES = 0
-"""Of flash, where the firmware changes it."""
+"""Bytes of a flash page; 0 if the firmware does not write flash."""
 _PIN = r"P([01])\.([0-2]\d|3[01])"
 _BAUDRATES = {115200: 0x01D7E000, 230400: 0x03AFB000, 460800: 0x075F7000, 1000000: 0x10000000}
-"""Values of the register, as the maker's header has them (nrf52840_bitfields.h)."""
+"""Values of the BAUDRATE register, from the maker's header (nrf52840_bitfields.h)."""
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:
-    """Serial port and marker of a board, for `board.h`.
+    """Return the macros of a board's serial port and marker, for `board.h`.
 
     Raises:
-        InputError: the board's file asks for what the firmware does not have.
+        InputError: the board's file asks for something that the firmware does not have.
     """
     serial_port(board, "uart0")
     if board.serial.baud not in _BAUDRATES:

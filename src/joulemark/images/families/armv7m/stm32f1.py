@@ -4,16 +4,16 @@ from joulemark.catalogue.boards import Board, Clock
 from joulemark.images.families.armv7m._common import divider, pin, serial_port
 
 BOOT_BYTES = 0
-"""At the end of flash, for the boot ROM."""
+"""Bytes at the end of flash that configure the boot ROM."""
 PAGE_BYTES = 0
-"""Of flash, where the firmware changes it."""
+"""Bytes of a flash page; 0 if the firmware does not write flash."""
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:
-    """Serial port and marker of a board, for `board.h`.
+    """Return the macros of a board's serial port and marker, for `board.h`.
 
     Raises:
-        InputError: the board's file asks for what the firmware does not have.
+        InputError: the board's file asks for something that the firmware does not have.
     """
     serial_port(board, "usart1")
     port, bit = pin(board, "marker.pin", board.marker.pin, r"P([A-E])(\d|1[0-5])")
