@@ -160,7 +160,7 @@ def _description_source(text: str) -> str:
 
 
 def _description_script(text: str) -> str:
-    """Return the description as a linker script: compiling it takes longer than linking the rest."""
+    """Return the description as a linker script: compiling it would take longer than linking."""
     data = text.encode()
     lines = [" ".join(f"BYTE({b:#04x})" for b in data[i : i + 12]) for i in range(0, len(data), 12)]
     end = ". = ALIGN(2); description_bytes = .;"

@@ -1,8 +1,8 @@
-"""Algorithms of libraries: their inputs, and independent judgement of their outputs.
+"""Algorithms of libraries: their inputs, and independent verification of their outputs.
 
-Each module here may define `ALGORITHMS`; all of them together are what a library's program may have
-rows of (docs/adding-a-library.md). What judges an output is another library (PyCryptodome, pyca's
-cryptography, Python's hashlib) or, where neither has the algorithm, written here from its
+Each module here may define `ALGORITHMS`; a library's program may have rows for all of them
+(docs/adding-a-library.md). Outputs are verified with another library (PyCryptodome, pyca's
+cryptography, Python's hashlib) or, if none has the algorithm, with code written here from its
 specification.
 """
 
@@ -17,41 +17,41 @@ from functools import cache
 from joulemark.errors import InputError
 
 PERIOD = 64
-"""Calls that are made on one message, as in libraries/harness.h."""
+"""Calls per message, as in libraries/harness.h."""
 Values = Mapping[str, bytes]
 Random = Callable[[int], bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(ABC):
-    """An algorithm, as a user names it."""
+    """An algorithm, as users name it."""
 
     name: str
     title: str
     group: str
-    """Title of what a page lists it under."""
+    """Title of its group on a page."""
     operations: tuple[str, ...]
     sized: bool = field(default=False)
-    """It takes messages of any length, and its price is one of a byte; else of an operation."""
+    """It takes messages of any length and is priced per byte; otherwise per operation."""
     unit_bytes: int = 1
-    """Messages are multiples of it."""
+    """Message lengths are multiples of this."""
 
     @abstractmethod
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """Inputs of an operation."""
+        """Draw the inputs of an operation."""
 
     @abstractmethod
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """Error in the outputs; None where they are right."""
+        """Describe an error in the outputs; None if they are correct."""
 
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
-        """Inputs that have to be refused, and the outputs that say so; None where none are."""
+        """Return inputs to be rejected, and the outputs that say so; None if there are none."""
         return None
 
 
 @cache
 def algorithms() -> dict[str, Algorithm]:
-    """All algorithms, by name."""
+    """Return all algorithms, by name."""
     found: dict[str, Algorithm] = {}
     for module in pkgutil.iter_modules(__path__):
         made = importlib.import_module(f"{__name__}.{module.name}")
@@ -60,10 +60,10 @@ def algorithms() -> dict[str, Algorithm]:
 
 
 def algorithm(name: str) -> Algorithm:
-    """Find an algorithm.
+    """Return an algorithm by its name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no algorithm has that name.
     """
     if name not in algorithms():
         mend = f"there are {', '.join(sorted(algorithms()))}"
@@ -73,31 +73,31 @@ def algorithm(name: str) -> Algorithm:
 
 @cache
 def drawn(name: str, operation: str, message_bytes: int, seed: int) -> dict[str, bytes]:
-    """Inputs that derive from a seed: the same for all libraries.
+    """Derive inputs from a seed; they are the same for all libraries.
 
     Raises:
-        InputError: there is no such algorithm.
+        InputError: no algorithm has that name.
     """
     draw = random.Random(f"{seed}/{name}/{message_bytes}").randbytes
     return {
         **algorithm(name).inputs(operation, message_bytes, draw),
-        # What a library's own generator is seeded with.
+        # Seeds the library's own generator.
         "seed": draw(32),
     }
 
 
 def number(value: bytes) -> int:
-    """A number as bytes, the most significant first."""
+    """Convert big-endian bytes to a number."""
     return int.from_bytes(value, "big")
 
 
 def octets(value: int) -> bytes:
-    """A number as few bytes as hold it."""
+    """Convert a number to as few big-endian bytes as possible."""
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 def difference(name: str, got: bytes, wanted: bytes) -> str | None:
-    """How an output differs from what it has to be."""
+    """Describe how an output differs from the expected value; None if it does not."""
     if got == wanted:
         return None
     return f"wrong {name}: {_short(got)} instead of {_short(wanted)}"

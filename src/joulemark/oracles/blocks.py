@@ -1,10 +1,10 @@
-"""Block ciphers that neither of the well-known libraries has, from their specifications."""
+"""Block ciphers that the libraries used as oracles lack, from their specifications."""
 
 from collections.abc import Callable
 from functools import cache
 
 Block = Callable[[bytes], bytes]
-"""Encrypts whole blocks, each by itself."""
+"""Encrypts whole blocks independently (ECB)."""
 _MASK = 0xFFFFFFFF
 # Rivest, "The RC5 Encryption Algorithm", 1995, section 4.3: Odd((e - 2) * 2^32), Odd((phi - 1) *
 # 2^32).
@@ -17,7 +17,7 @@ def _rotate(value: int, by: int) -> int:
 
 
 def _rivest_schedule(key: bytes, count: int) -> list[int]:
-    """Key expansion of RC5 and RC6 to so many words."""
+    """Expand a key of RC5 or RC6 to `count` words."""
     words = [int.from_bytes(key[i : i + 4], "little") for i in range(0, len(key), 4)]
     table = [(_P32 + i * _Q32) & _MASK for i in range(count)]
     a = b = 0
@@ -33,7 +33,7 @@ def _words(data: bytes, at: int, count: int) -> list[int]:
 
 
 def rc5(key: bytes, rounds: int = 16) -> Block:
-    """RC5-32 (Rivest 1995)."""
+    """Return RC5-32 with a key (Rivest 1995)."""
     s = _rivest_schedule(key, 2 * rounds + 2)
 
     def encrypt(data: bytes) -> bytes:
@@ -51,7 +51,7 @@ def rc5(key: bytes, rounds: int = 16) -> Block:
 
 
 def rc6(key: bytes, rounds: int = 20) -> Block:
-    """RC6-32 (Rivest, Robshaw, Sidney, Yin: The RC6 Block Cipher, 1998)."""
+    """Return RC6-32 with a key (Rivest, Robshaw, Sidney, Yin: The RC6 Block Cipher, 1998)."""
     s = _rivest_schedule(key, 2 * rounds + 4)
 
     def encrypt(data: bytes) -> bytes:
@@ -72,7 +72,7 @@ def rc6(key: bytes, rounds: int = 20) -> Block:
     return encrypt
 
 
-# Schneier and others, "Twofish: A 128-Bit Block Cipher", 1998: sections 4.3.5 (q0 and q1, each of
+# Schneier et al., "Twofish: A 128-Bit Block Cipher", 1998: sections 4.3.5 (q0 and q1, each made of
 # four tables of sixteen nibbles), 4.2 and 4.3 (MDS and RS, with their polynomials).
 _NIBBLES = (
     ("817d6f320b59eca4", "ecb81235f4a6709d", "ba5e6d90c8f32471", "d7f4126e9b3085ca"),
@@ -96,7 +96,7 @@ _ORDER_128 = ((0, 0, 1), (1, 0, 0), (0, 1, 1), (1, 1, 0))
 
 
 def multiplied(a: int, b: int, polynomial: int) -> int:
-    """Product in GF(2^8)."""
+    """Multiply in GF(2^8)."""
     product = 0
     while b:
         if b & 1:
@@ -121,7 +121,7 @@ def _q(which: int) -> tuple[int, ...]:
 
 
 def _h(x: int, words: tuple[bytes, bytes]) -> int:
-    """The function h of a 128-bit key: two words of key material."""
+    """Compute the function h for a 128-bit key, with two words of key material."""
     result = 0
     for column, order in enumerate(_ORDER_128):
         y = _q(order[0])[x >> 8 * column & 0xFF] ^ words[1][column]
@@ -132,7 +132,7 @@ def _h(x: int, words: tuple[bytes, bytes]) -> int:
 
 
 def twofish(key: bytes) -> Block:
-    """Twofish with a key of 128 bits."""
+    """Return Twofish with a 128-bit key."""
     parts = [key[i : i + 4] for i in range(0, 16, 4)]
     even, odd = (parts[0], parts[2]), (parts[1], parts[3])
     s = []
@@ -148,14 +148,15 @@ def twofish(key: bytes) -> Block:
         a = _h(2 * i * 0x01010101, even)
         b = _rotate(_h((2 * i + 1) * 0x01010101, odd), 8)
         k += [a + b & _MASK, _rotate(a + 2 * b & _MASK, 9)]
-    # Sections 4.3 and 4.3.3: S is taken in reverse.
+    # Sections 4.3 and 4.3.3: the words of S are used in reverse order.
     tables = [[_h(x << 8 * n, (s[1], s[0])) for x in range(256)] for n in range(4)]
     zero = _h(0, (s[1], s[0]))
 
     def g(x: int) -> int:
         value = zero
         for n in range(4):
-            # h is a sum over its bytes: each table has the other bytes' share of zero in it.
+            # h is the XOR of one term per byte. A table also contains the other bytes' terms for
+            # zero; the four tables contain each three times, and h(0) cancels them.
             value ^= tables[n][x >> 8 * n & 0xFF]
         return value
 

@@ -1,4 +1,4 @@
-"""Ciphers that go over one buffer again and again."""
+"""Ciphers that process one buffer repeatedly."""
 
 import warnings
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def _idea(key: bytes) -> Block:
 
 
 def _des_xex3(key: bytes) -> Block:
-    """DES between two exclusive ors with keys, as Crypto++'s DES_XEX3 has it."""
+    """Return DES between two XORs with keys, like Crypto++'s DES_XEX3."""
     des = DES.new(key[8:16], DES.MODE_ECB).encrypt
 
     def encrypt(data: bytes) -> bytes:
@@ -47,7 +47,7 @@ _BLOCKS: dict[str, tuple[Callable[[bytes], Block], int]] = {
     "rc6": (rc6, 16),
     "twofish": (twofish, 16),
 }
-"""By name: what makes the cipher of a key, and the bytes of a block."""
+"""By name: a function from the key to the cipher, and the block size in bytes."""
 
 
 def _counter(cipher: str, key: bytes, iv: bytes, message: bytes) -> bytes:
@@ -97,13 +97,13 @@ class Cipher(Algorithm):
     sized: bool = True
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """Key, first counter or nonce, and the buffer."""
+        """Draw the key, the first counter block, IV or nonce, and the buffer."""
         iv_bytes = 12 if self.mode == "gcm" else _BLOCKS[self.cipher][1]
         key = draw(self.key_bytes)
         return {"key": key, "iv": draw(iv_bytes), "message": draw(message_bytes)}
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """The buffer after PERIOD calls, which each call has changed, and the tag."""
+        """Compare the buffer after PERIOD calls in place, and the tag if the mode has one."""
         given = (inputs["key"], inputs["iv"], inputs["message"])
         return difference("output", outputs["output"], _expected(self.mode, self.cipher, *given))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 Point = tuple[int, int] | None
-"""Affine; None: the point at infinity."""
+"""Affine coordinates; None is the point at infinity."""
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Curve(ABC):
     @property
     @abstractmethod
     def field_bytes(self) -> int:
-        """Bytes of a coordinate."""
+        """Length of a coordinate."""
 
     @abstractmethod
     def add(self, p: Point, q: Point) -> Point:
         """Sum of two points."""
 
     def multiply(self, k: int, p: Point) -> Point:
-        """K times a point."""
+        """Multiply a point by k."""
         total: Point = None
         while k:
             if k & 1:
@@ -37,16 +37,16 @@ class Curve(ABC):
 
     @cached_property
     def order_bytes(self) -> int:
-        """Bytes of a number below the order."""
+        """Length of a number below the order."""
         return (self.order.bit_length() + 7) // 8
 
     def encoded(self, p: Point) -> bytes:
-        """A point without compression (SEC 1, 2.3.3)."""
+        """Encode a point without compression (SEC 1, 2.3.3)."""
         assert p is not None  # noqa: S101
         return b"\x04" + b"".join(c.to_bytes(self.field_bytes, "big") for c in p)
 
     def sign(self, secret: int, digest: int, nonce: int) -> bytes:
-        """ECDSA's r and s (FIPS 186-4, 6.4), each as long as the order."""
+        """Return ECDSA's r and s (FIPS 186-4, 6.4), each as long as the order."""
         point = self.multiply(nonce, self.base)
         assert point is not None  # noqa: S101
         r = point[0] % self.order
@@ -54,7 +54,7 @@ class Curve(ABC):
         return b"".join(v.to_bytes(self.order_bytes, "big") for v in (r, s))
 
     def verifies(self, public: Point, digest: int, signature: bytes) -> bool:
-        """Whether a signature is right."""
+        """Return whether a signature is valid."""
         half = len(signature) // 2
         r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
         if half != self.order_bytes or not (0 < r < self.order and 0 < s < self.order):
@@ -95,11 +95,11 @@ class BinaryCurve(Curve):
     """y^2 + x y = x^3 + a x^2 + b over GF(2^m)."""
 
     polynomial: int
-    """That the field is reduced by."""
+    """The field's reduction polynomial."""
 
     @cached_property
     def degree(self) -> int:
-        """M."""
+        """The exponent m."""
         return self.polynomial.bit_length() - 1
 
     @property
@@ -108,7 +108,7 @@ class BinaryCurve(Curve):
         return (self.degree + 7) // 8
 
     def product(self, a: int, b: int) -> int:
-        """Product of two elements of the field."""
+        """Multiply two elements of the field."""
         result = 0
         while b:
             if b & 1:
@@ -119,7 +119,7 @@ class BinaryCurve(Curve):
         return result
 
     def inverse(self, a: int) -> int:
-        """Inverse of an element, by Euclid's algorithm for polynomials."""
+        """Invert an element by Euclid's algorithm for polynomials."""
         u, v, g, h = a, self.polynomial, 1, 0
         while u != 1:
             shift = u.bit_length() - v.bit_length()

@@ -1,4 +1,4 @@
-"""Hashes, of a buffer again and again as one message, or of one message in each call."""
+"""Hashes: of a buffer repeated as one message, or of one message per call."""
 
 import hashlib
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def _substitute(x: int) -> int:
 
 @cache
 def _tables() -> tuple[tuple[int, ...], ...]:
-    """For each byte of a row: what it adds to the row that it comes to."""
+    """Tabulate substitution and row mixing: by column and byte, the contribution to a row."""
     boxes = [_substitute(x) for x in range(256)]
     return tuple(
         tuple(
@@ -39,7 +39,7 @@ def _tables() -> tuple[tuple[int, ...], ...]:
 
 
 def _round(rows: list[int]) -> list[int]:
-    """Substitution, the shift of columns and the mixing of rows."""
+    """Substitute bytes, shift columns and mix rows."""
     t = _tables()
     return [
         t[0][rows[i] >> 56]
@@ -59,7 +59,7 @@ def _rows(block: bytes) -> list[int]:
 
 
 def whirlpool(message: bytes) -> bytes:
-    """The Whirlpool hash."""
+    """Return the Whirlpool hash of a message."""
     constants = [
         int.from_bytes(bytes(_substitute(8 * r + j) for j in range(8)), "big")
         for r in range(_ROUNDS)
@@ -97,18 +97,18 @@ def _expected(name: str, message: bytes) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Hash(Algorithm):
-    """`hash`: PERIOD updates with a buffer, as one message; `digest`: each call a whole message."""
+    """`hash`: PERIOD updates with a buffer, as one message; `digest`: one message per call."""
 
     group: str = "Hashes"
     operations: tuple[str, ...] = ("hash", "digest")
     sized: bool = True
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """The buffer."""
+        """Draw the buffer."""
         return {"message": draw(message_bytes)}
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """The digest."""
+        """Compare the digest."""
         message = inputs["message"] * (1 if operation == "digest" else PERIOD)
         return difference("output", outputs["output"], _expected(self.name, message))
 

@@ -1,7 +1,7 @@
-"""Encryption, signatures and key agreement, as the paper's library measures them of itself.
+"""Encryption, signatures and key agreement, as Crypto++'s own benchmark measures them.
 
-Messages have 16 bytes, the exponent of RSA is 17, and ECDSA, DSA, OAEP and PSS are over SHA-1: as
-in bench2.cpp and TestData of Crypto++ 5.6.5.
+As in bench2.cpp and TestData of Crypto++ 5.6.5, messages have 16 bytes, RSA's public exponent is
+17, and ECDSA, DSA, OAEP and PSS use SHA-1.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ def _digest(message: bytes) -> int:
 
 
 def _below(limit: int, draw: Random) -> int:
-    """A number from 1 to limit - 1."""
+    """Draw a number from 1 to limit - 1."""
     return 1 + number(draw((limit.bit_length() + 7) // 8 + 8)) % (limit - 1)
 
 
@@ -77,7 +77,7 @@ class RsaEncryption(_Rsa):
     operations: tuple[str, ...] = ("decrypt", "encrypt")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """The key and a message, or its ciphertext."""
+        """Draw the key and a message, or its ciphertext."""
         key, message = self._key(draw), draw(MESSAGE_BYTES)
         if operation == "encrypt":
             return {**self._numbers(key, secret=True), "message": message}
@@ -85,7 +85,7 @@ class RsaEncryption(_Rsa):
         return {**self._numbers(key, secret=True), "ciphertext": ciphertext, "plain": message}
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """The message itself, decrypted here where the library encrypts."""
+        """Compare the message, after decrypting it here if the library encrypts."""
         if operation == "decrypt":
             return difference("output", outputs["output"], inputs["plain"])
         key = RSA.construct(tuple(number(inputs[name]) for name in ("n", "e", "d", "p", "q")))
@@ -98,9 +98,9 @@ class RsaEncryption(_Rsa):
 
 @dataclass(frozen=True, kw_only=True)
 class RsaSignature(_Rsa):
-    """RSASSA-PSS with SHA-1 and a salt as long (RFC 8017, 8.1), or RSASSA-PKCS1-v1_5 (8.2).
+    """RSASSA-PSS with SHA-1 and a salt of the hash's length (RFC 8017, 8.1), or PKCS1-v1_5 (8.2).
 
-    The former is what PSS with recovery gives of a message that is not to be recovered.
+    The former equals PSS with message recovery if no part of the message is recoverable.
     """
 
     padding: Literal["pss", "pkcs1"] = "pss"
@@ -109,7 +109,7 @@ class RsaSignature(_Rsa):
     operations: tuple[str, ...] = ("sign", "verify")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """The key, a message, and its signature where that is to be verified."""
+        """Draw the key, a message and, to verify, its signature."""
         key, message = self._key(draw), draw(MESSAGE_BYTES)
         values = {**self._numbers(key, secret=operation == "sign"), "message": message}
         if operation == "verify":
@@ -117,7 +117,7 @@ class RsaSignature(_Rsa):
         return values
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """A signature that verifies here, or that the library accepted one that does."""
+        """Verify the signature, or check that the library accepted a valid one."""
         if operation == "verify":
             return difference("output", outputs["output"], _ACCEPTED)
         key = RSA.construct((number(inputs["n"]), number(inputs["e"])))
@@ -128,7 +128,7 @@ class RsaSignature(_Rsa):
         return None
 
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
-        """Another signature."""
+        """Return the inputs with an altered signature."""
         return _forged(operation, inputs)
 
     def _scheme(
@@ -151,14 +151,14 @@ def _dsa_group(bits: int, draw_seed: bytes) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class DsaSignature(Algorithm):
-    """DSA with SHA-1 and a subgroup of 160 bits (FIPS 186-4, 4)."""
+    """DSA with SHA-1 and a subgroup order of 160 bits (FIPS 186-4, 4)."""
 
     bits: int
     group: str = "Signatures"
     operations: tuple[str, ...] = ("sign", "verify")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """Group, key, a message, and its signature where that is to be verified."""
+        """Draw the group, the key, a message and, to verify, its signature."""
         p, q, g = _dsa_group(self.bits, draw(32))
         x, message = _below(q, draw), draw(MESSAGE_BYTES)
         numbers = {"p": p, "q": q, "g": g, "x": x, "y": pow(g, x, p)}
@@ -172,7 +172,7 @@ class DsaSignature(Algorithm):
         return values
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """A signature that verifies here, or that the library accepted one that does."""
+        """Verify the signature, or check that the library accepted a valid one."""
         if operation == "verify":
             return difference("output", outputs["output"], _ACCEPTED)
         p, q, g, y = (number(inputs[name]) for name in "pqgy")
@@ -184,7 +184,7 @@ class DsaSignature(Algorithm):
         return None if v == r else "its signature does not verify"
 
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
-        """Another signature."""
+        """Return the inputs with an altered signature."""
         return _forged(operation, inputs)
 
 
@@ -197,7 +197,7 @@ class EcdsaSignature(Algorithm):
     operations: tuple[str, ...] = ("sign", "verify")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """Key, a message, and its signature where that is to be verified."""
+        """Draw the key, a message and, to verify, its signature."""
         curve = self.curve
         x, message = _below(curve.order, draw), draw(MESSAGE_BYTES)
         values = {
@@ -211,7 +211,7 @@ class EcdsaSignature(Algorithm):
         return values
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """A signature that verifies here, or that the library accepted one that does."""
+        """Verify the signature, or check that the library accepted a valid one."""
         if operation == "verify":
             return difference("output", outputs["output"], _ACCEPTED)
         public = self.curve.multiply(number(inputs["x"]), self.curve.base)
@@ -219,12 +219,12 @@ class EcdsaSignature(Algorithm):
         return None if good else "its signature does not verify"
 
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
-        """Another signature."""
+        """Return the inputs with an altered signature."""
         return _forged(operation, inputs)
 
 
 def _pi(bits: int) -> int:
-    """Pi times 2^bits, rounded down: Machin's formula with guard bits."""
+    """Compute pi times 2^bits, rounded down, by Machin's formula with guard bits."""
     guard = bits + 64
 
     def arctangent_of_inverse(x: int) -> int:
@@ -244,24 +244,24 @@ def _modp(bits: int, added: int) -> int:
     return (1 << bits) - (1 << bits - 64) - 1 + (_pi(bits - 130) + added << 64)
 
 
-# RFC 2409, 6.2, and RFC 3526, 3. The generator is 2, as in Crypto++'s own parameters.
+# RFC 2409, 6.2, and RFC 3526, 3; the generator is 2, as in Crypto++'s own parameters.
 _MODP = {1024: _modp(1024, 129093), 2048: _modp(2048, 124476)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffieHellman(Algorithm):
-    """Diffie-Hellman in a group of integers; exponents are as long as the library takes them."""
+    """Diffie-Hellman modulo a prime; the library chooses the length of exponents."""
 
     bits: int
     group: str = "Key agreement"
     operations: tuple[str, ...] = ("agree", "keygen")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """The group; keys are the library's."""
+        """Return the group; the library generates the keys."""
         return {"p": octets(_MODP[self.bits]), "g": octets(2)}
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """A public key or a shared secret, which follows from the private key."""
+        """Recompute the public key or the shared secret from the private key."""
         p, secret = number(inputs["p"]), number(outputs["private"])
         if secret < 2:
             return f"a private key of {secret}"
@@ -285,13 +285,13 @@ class XtrAgreement(Algorithm):
     operations: tuple[str, ...] = ("agree", "keygen")
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
-        """The group; keys are the library's."""
+        """Draw the group; the library generates the keys."""
         made = _xtr_group(self.p_bits, self.q_bits, draw(32))
         numbers = {"p": made.p, "q": made.q, "g1": made.g[0], "g2": made.g[1]}
         return {name: octets(value) for name, value in numbers.items()}
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """A public key or a shared secret, which follows from the private key."""
+        """Recompute the public key or the shared secret from the private key."""
         p, q, g1, g2 = (number(inputs[name]) for name in ("p", "q", "g1", "g2"))
         made, half = xtr.Group(p, q, (g1, g2)), (p.bit_length() + 7) // 8
         base, name = None, "public"
@@ -319,6 +319,6 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         name="ecdsa-secp256k1", title="ECDSA over GF(p) 256 (secp256k1)", curve=SECP256K1
     ),
     *(DiffieHellman(name=f"dh-{n}", title=f"DH {n}", bits=n) for n in (1024, 2048)),
-    # Field and subgroup of as many bits as Crypto++'s TestData/xtrdh342.dat has.
+    # Field and subgroup have the sizes of Crypto++'s TestData/xtrdh342.dat.
     XtrAgreement(name="xtr-dh-342", title="XTR-DH 342", p_bits=342, q_bits=226),
 )

@@ -1,7 +1,7 @@
 """XTR (Lenstra and Verheul, "The XTR public key system", CRYPTO 2000).
 
-An element of GF(p^2), p = 2 mod 3, is a pair (x1, x2) that stands for x1 a + x2 a^2 with
-a^2 + a + 1 = 0; raising it to the power p exchanges the pair.
+An element of GF(p^2), p = 2 mod 3, is a pair (x1, x2) that represents x1 a + x2 a^2 with
+a^2 + a + 1 = 0; raising it to the power p swaps the pair.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ class Group:
     """Trace of the generator."""
 
     def power(self, n: int, c: Element | None = None) -> Element:
-        """Trace of the n-th power of what has the trace c, or of the generator (2.3.4)."""
+        """Return the trace of the n-th power of the element with trace c, or of the generator.
+
+        This is algorithm 2.3.4.
+        """
         return _power(n, self.g if c is None else c, self.p)
 
 
@@ -41,7 +44,7 @@ def _conjugate(a: Element) -> Element:
 
 
 def _power(n: int, c: Element, p: int) -> Element:
-    """c_n, by corollary 2.3.5 from (c_(k-1), c_k, c_(k+1)) for the leading bits k of n."""
+    """Compute c_n from (c_(k-1), c_k, c_(k+1)) for the leading bits k of n (corollary 2.3.5)."""
 
     def double(x: Element) -> Element:
         return _plus(_times(x, x, p), _conjugate(x), p, -2)
@@ -62,7 +65,7 @@ def _power(n: int, c: Element, p: int) -> Element:
 
 
 def group(p_bits: int, q_bits: int, draw: Random) -> Group:
-    """A group of its own (sections 3.1 and 3.2)."""
+    """Generate a group (sections 3.1 and 3.2)."""
     half = q_bits // 2
     while True:
         r = int.from_bytes(draw((half + 7) // 8), "big") % (1 << half)
@@ -78,8 +81,8 @@ def group(p_bits: int, q_bits: int, draw: Random) -> Group:
     cofactor = (p * p - p + 1) // q
     while True:
         c = (getPrime(p_bits - 1, draw), getPrime(p_bits - 2, draw))
-        # F(c, X) is irreducible where c_(p+1) is not in GF(p), whose elements have equal halves
-        # here (lemma 2.3.2.iv).
+        # F(c, X) is irreducible if c_(p+1) is not in GF(p) (lemma 2.3.2.iv); the elements of GF(p)
+        # are the pairs with equal halves.
         tried = _power(p + 1, c, p)
         if tried[0] == tried[1]:
             continue
