@@ -1,1 +1,1 @@
-"""Cases, and the plan that gives each its image and its key."""
+"""Cases, and the plan that gives each case its image and key."""

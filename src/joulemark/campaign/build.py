@@ -1,4 +1,4 @@
-"""Builds the images of a campaign."""
+"""Build the images of a campaign."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,17 +21,17 @@ from joulemark.images.toolchain import Need
 from joulemark.interrupts import as_completed
 
 Made = BuiltImage | BuildError
-"""An image, or what the compiler or linker said instead."""
+"""An image, or the error of the compiler or linker."""
 
 
 class Builder(Protocol):
     """Builds images."""
 
     def needs(self, wanted: Collection[Firmware]) -> Iterable[Need]:
-        """What finds each tool of this machine that it takes to build images.
+        """Yield checks for the tools that are needed on this machine to build images.
 
         Args:
-            wanted: whose.
+            wanted: identities of the images.
         """
 
     def build(
@@ -40,8 +40,8 @@ class Builder(Protocol):
         """Build images.
 
         Args:
-            wanted: whose.
-            built: called after each.
+            wanted: identities of the images.
+            built: called after each image.
 
         Raises:
             ToolError: a compiler is missing.
@@ -49,17 +49,17 @@ class Builder(Protocol):
 
 
 class Threads:
-    """Builds on this machine; the compilers are the processes.
+    """Builds images on this machine; threads suffice because compilers are separate processes.
 
     Args:
-        count: how many compilers at a time.
+        count: number of compilers that run at a time.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
 
     def needs(self, wanted: Collection[Firmware]) -> Iterator[Need]:
-        """Compilers and linkers, as `Builder` says."""
+        """Yield checks for compilers and linkers: see `Builder`."""
         built_by = {
             (firmware.build.compiler, "host" if firmware.board is None else firmware.board.core)
             for firmware in wanted
@@ -70,7 +70,7 @@ class Threads:
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]
     ) -> dict[Firmware, Made]:
-        """Build images, as `Builder` says."""
+        """Build images: see `Builder`."""
         result: dict[Firmware, Made] = {}
         sources = Sources()
         with known_images() as known:
@@ -85,19 +85,19 @@ class Threads:
         return result
 
     def _order(self, wanted: Collection[Firmware]) -> list[Firmware]:
-        """The threads' places lie far apart: neighbours have sources in common, and would wait."""
+        """Start the threads far apart: neighbours share sources and would wait for each other."""
         some = list(wanted)
         length = -(-len(some) // self.count)
         return [some[i] for first in range(length) for i in range(first, len(some), length)]
 
 
 def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -> Made:
-    """Build an image, where it is not there already.
+    """Build an image, unless it is known already.
 
     Args:
-        firmware: what decides it.
-        sources: of the images that are built with it.
-        known: images of the tree as it is.
+        firmware: the image's identity.
+        sources: sources shared by the images that are built together.
+        known: images known for the current state of the tree.
 
     Raises:
         ToolError: a compiler is missing.

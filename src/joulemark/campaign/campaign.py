@@ -1,4 +1,4 @@
-"""A campaign: which cases to run, from a TOML file, the command line, or neither."""
+"""Campaigns: the cases to run, from a TOML file, the command line, or the defaults."""
 
 import itertools
 from collections import Counter
@@ -40,7 +40,7 @@ DEFAULT_SIZES = (1, 8, 16, 24, 48, 64, 96, 128, 512)
 class Campaign(BaseModel):
     """The cases to measure. Each field is one name or number, or a list of them.
 
-    Names of primitives, implementations and operations may be globs. The keys are those of the
+    Names of primitives, implementations and operations may be globs. The keys are the names of the
     command line's options, which override the file.
     """
 
@@ -48,43 +48,44 @@ class Campaign(BaseModel):
 
     board: Names = ("telosb", "sensortag-cc2650", "openmote-cc2538")
     clock: Names = ()
-    """Clock profiles; the board's first when empty."""
+    """Clock profiles; the board's default one if empty."""
     kind: Names = ()
-    """Kinds of primitives; all when empty."""
+    """Kinds of primitives; all if empty."""
     primitive: Names = ()
-    """Everything when empty; a composition then over its default partners."""
+    """Primitives; all if empty, compositions only over their default partners."""
     implementation: Names = ()
-    """All where a primitive is named; else those of `Library.implementations_by_default`."""
+    """Implementations. If empty: all if kinds or primitives are named, otherwise those of
+    `Library.implementations_by_default`."""
     library: Names = ()
-    """Libraries, measured on the machine that this runs on instead of primitives."""
+    """Libraries to measure on the machine that this runs on, instead of primitives."""
     algorithm: Names = ()
-    """Of the libraries; all when empty."""
+    """Algorithms of the libraries; all if empty."""
     operation: Names = ("*",)
     size: Bytes | None = None
-    """Message sizes; those that a primitive or an image cannot take are left out. DEFAULT_SIZES, or
-    what the kind's file says, when not given."""
+    """Message sizes; sizes that a primitive or an image cannot take are left out. If not given,
+    those of the kind's file, or DEFAULT_SIZES."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
     compiler: Names = ()
-    """The default for each board's core when empty."""
+    """Compilers; the default of each board's core if empty."""
     opt: Names = ("O3",)
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
     trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
-    """Executions of each case, each with its own random keys and messages; as `default_trials`
-    says when not given."""
+    """Executions of each case, each with its own random keys and messages. If not given, the plan
+    chooses a number for each case."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
-    """Of the random inputs; drawn anew when not given."""
+    """Seed of the random inputs; drawn anew if not given."""
 
 
 def load_campaign(path: Path | None, overrides: dict[str, Any]) -> Campaign:
-    """A campaign from a file and what overrides it.
+    """Load a campaign from a file and overrides.
 
     Args:
         path: a TOML file, or None for the default campaign.
-        overrides: keys of the file; None values override nothing.
+        overrides: values by key; None overrides nothing.
 
     Raises:
-        InputError: the file cannot be read, or a key or value is wrong.
+        InputError: the file cannot be read, or a key or value is invalid.
     """
     values = {} if path is None else datafile.table(path)
     values.update({k: v for k, v in overrides.items() if v is not None})
@@ -115,14 +116,14 @@ def _need(
 
 
 def _sizes(algorithm: Algorithm, campaign: Campaign) -> list[int]:
-    """The message sizes that a primitive takes."""
+    """Return the campaign's message sizes that a primitive takes."""
     default = algorithm.contract.file.default
     wanted = campaign.size or (default.message_bytes if default else DEFAULT_SIZES)
     return [s for s in wanted if algorithm.takes_message(s)]
 
 
 def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:
-    """Refuse sizes of which no primitive takes any, in the operations that have one."""
+    """Check that some primitive takes some of the sizes, if its operations depend on size."""
     asked = {
         a.name: a
         for a in algorithms
@@ -146,7 +147,7 @@ def _cases(
     setup: Setup,
     beyond: Counter[Implementation],
 ) -> Iterator[Case]:
-    """All cases of one image; counted in `beyond`, those that the implementation does not take."""
+    """Yield the cases of an image; count cases that the implementation cannot take in `beyond`."""
     algorithm = implementation.algorithm
     conditions = Conditions(
         board=firmware.board_name,
@@ -178,7 +179,7 @@ def _cases(
 
 
 def left_out(beyond: Mapping[Implementation, int]) -> list[str]:
-    """Say which implementations take less than what was asked for."""
+    """Describe the implementations for which longer cases were left out."""
     return [
         f"{way} takes {way.together}: {counted(cases, 'longer case')} left out"
         for way, cases in sorted(beyond.items(), key=lambda item: str(item[0]))
@@ -188,7 +189,7 @@ def left_out(beyond: Mapping[Implementation, int]) -> list[str]:
 def _targets(
     campaign: Campaign, setup: Setup
 ) -> Iterator[tuple[Board | None, str, Sequence[str], str]]:
-    """Board, its name, clock profiles and instruction set of what cases are built for."""
+    """Yield the board, its name, its clock profiles and its instruction set, per target."""
     if setup.runner == LOCAL:
         yield None, LOCAL, (LOCAL,), "host"
         return
@@ -207,18 +208,17 @@ def expand(
     able: Callable[[Implementation], bool] = lambda _: True,
     beyond: Counter[Implementation] | None = None,
 ) -> dict[Firmware, list[Case]]:
-    """All cases of a campaign, by what decides their image.
+    """Expand a campaign to all of its cases, by the identity of their image.
 
     Args:
-        campaign: the cases.
+        campaign: the campaign.
         library: all primitives.
-        setup: what they are measured with; on this machine, whatever boards the campaign names,
-            where it says so.
-        able: tells which implementations are wanted at all.
-        beyond: gets how many cases are left out as longer than an implementation takes.
+        setup: how the cases are measured; the local runner ignores the campaign's boards.
+        able: filters implementations.
+        beyond: counts, per implementation, cases that are left out because they are too long.
 
     Raises:
-        InputError: a name matches nothing, or there is no such optimisation.
+        InputError: a name matches nothing, or an optimisation level does not exist.
     """
     for opt in campaign.opt:
         toolchain.check_optimisation(opt)

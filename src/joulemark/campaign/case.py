@@ -1,4 +1,4 @@
-"""A case: one point of a campaign. What is priced, how it is built, what it is measured on."""
+"""A case, one point of a campaign: what is measured, how it is built, and where it is measured."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ class Build:
     """How firmware is compiled."""
 
     compiler: str
-    """Family: "clang" or "gcc"."""
+    """`clang`, `gcc` or the name of a clang."""
     optimisation: str
-    """Such as "O3"."""
+    """For example "O3"."""
     variant: str = ""
-    """Name of further flags; none when empty."""
+    """Name of a set of further flags; empty if there are none."""
 
     def __str__(self) -> str:
         return f"{self.compiler} -{self.optimisation}{self.variant and f' {self.variant}'}"
@@ -25,7 +25,7 @@ class Build:
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """The place and the means of a case's measurement."""
+    """Where and how a case is measured."""
 
     board: str
     clock: str
@@ -33,18 +33,18 @@ class Conditions:
     runner: str
     meter: str
     unit: str
-    """Which specimen: "emulated", or a board's serial number."""
+    """The specimen: "emulated", or a board's serial number."""
     repetitions: int = 1
-    """Executions in one window, as asked for; a runner with an instrument takes 1 as "enough"."""
+    """Requested executions per window; 1 lets a runner with an instrument choose enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One point."""
+    """One point of a campaign."""
 
     subject: Subject
     build: Build | None
-    """None where nothing is built for it."""
+    """None if nothing is built for it."""
     conditions: Conditions
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Case:
 
     @cached_property
     def canonical(self) -> str:
-        """The case as JSON, the same for equal cases everywhere and always."""
+        """The case as JSON; equal cases have the same text everywhere and always."""
         values = {
             "subject": self.subject.tagged,
             "build": None if self.build is None else vars(self.build),

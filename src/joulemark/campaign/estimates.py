@@ -1,4 +1,4 @@
-"""A campaign's cases on a Linux machine that is not here, for which they are compiled."""
+"""A campaign's cases for another Linux machine, for which they are cross-compiled."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from joulemark.images import BuiltImage, build_local
 from joulemark.images.architectures import Architecture
 
 ESTIMATE = "estimate"
-"""Runner of a case that is estimated."""
+"""Runner of estimated cases."""
 
 
 def jobs(
@@ -26,10 +26,10 @@ def jobs(
     """Build a campaign's images for a machine, one after the other.
 
     Args:
-        campaign: of primitives.
-        machine: that they are for.
-        made_for: what of it they are compiled for.
-        method: digest of how it is estimated.
+        campaign: a campaign of primitives.
+        machine: the machine to estimate for.
+        made_for: the machine's architecture to compile for.
+        method: digest of the method of estimation.
 
     Raises:
         InputError: a name matches nothing.

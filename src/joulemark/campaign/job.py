@@ -1,4 +1,4 @@
-"""A job: the cases that one image serves, and what they are measured with."""
+"""Jobs: the cases of one image, and how they are measured."""
 
 from dataclasses import dataclass, field
 
@@ -8,27 +8,27 @@ from joulemark.errors import BuildError
 from joulemark.images import BuiltImage
 
 METHOD = 4
-"""Counts changes to how cases are measured: results of an older method are not served again."""
+"""Version of the measuring method; results of an older one are not reused."""
 LOCAL = "local"
-"""Stand-in for board and clock profile where a case runs on this machine."""
+"""Board and clock profile of a case that runs on this machine."""
 
 
 RUNS = 5
-"""Independent runs of a case with an instrument, where nobody says how many."""
+"""Default number of independent runs of a case with an instrument."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """The means by which a campaign is measured."""
+    """How a campaign is measured."""
 
     runner: str = "emulator"
     meter: str = "model"
     unit: str = "emulated"
-    """Which specimen of the board."""
+    """The specimen of the board."""
     runs: int | None = None
-    """Trials of each case, where an instrument measures; else they are the campaign's."""
+    """Trials of each case with an instrument; None for the campaign's."""
     details: tuple[object, ...] = ()
-    """Further details of it that a result depends on."""
+    """Further details that a result depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Firmware:
     """Identity of an image: all cases of one firmware run on the same image."""
 
     board: Board | None = field(hash=False, compare=False, repr=False)
-    """None: this machine."""
+    """None for this machine."""
     board_name: str
     clock: str
     kind: str
@@ -47,7 +47,7 @@ class Firmware:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A case to measure, how often, and the key that its record gets."""
+    """A case to measure, its number of trials, and the key of its record."""
 
     case: Case
     trials: int
@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Cases of one image."""
+    """The cases of one image."""
 
     firmware: Firmware
     image: BuiltImage | BuildError

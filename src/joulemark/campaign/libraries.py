@@ -1,4 +1,4 @@
-"""A campaign's cases of libraries: rows that a library has, on the machine that this runs on."""
+"""A campaign's cases of libraries: rows measured on this machine or estimated for another."""
 
 import hashlib
 import json
@@ -25,17 +25,17 @@ from joulemark.images.from_source import Source
 from joulemark.images.library import LibraryProgram, build_foreign, build_library, needs
 
 CALL_BYTES = 2048
-"""Of one call where nobody says: as in Crypto++'s benchmark."""
+"""Default size of one call, as in Crypto++'s benchmark."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryJob:
-    """Cases of one library, and the program that has it."""
+    """The cases of one library, and its program."""
 
     library: LibraryFile
     program: LibraryProgram
     machine: Machine | None
-    """The file of this machine, where it has one."""
+    """The machine; None if no file describes it."""
     points: tuple[Point, ...]
     seed: int
     project_commit: str | None
@@ -43,12 +43,12 @@ class LibraryJob:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a campaign's cases are measured, or what they are estimated for."""
+    """The machine on which a campaign's cases are measured, or for which they are estimated."""
 
     machine: Machine | None
     conditions: Conditions
     identity: Mapping[str, object]
-    """Further details that enter a case's key."""
+    """Further details that are part of a case's key."""
     runs: int | None
 
 
@@ -58,7 +58,7 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
     Raises:
         BuildError: a program does not compile.
         InputError: a name matches nothing, or a size does not fit.
-        ToolError: compilers or libraries are missing; names all of them.
+        ToolError: compilers or libraries are missing; the error names all of them.
     """
     machine = machines.recognised()
     conditions = Conditions(
@@ -89,14 +89,14 @@ def estimates(
     method: str,
     source: Source | None = None,
 ) -> Iterator[LibraryJob]:
-    """The same for a machine that is not here, with its Debian's libraries.
+    """Yield a campaign's jobs for another machine, with libraries of Debian for its architecture.
 
     Args:
-        campaign: of libraries.
-        machine: that they are for.
-        target: what of it they are compiled for.
-        method: digest of how it is estimated.
-        source: what the libraries are built of, where that is not the machine's Debian package.
+        campaign: a campaign of libraries.
+        machine: the machine to estimate for.
+        target: the machine's architecture to compile for.
+        method: digest of the method of estimation.
+        source: the source to build the libraries from; None for the Debian package.
 
     Raises:
         BuildError: a program does not compile.
@@ -118,7 +118,7 @@ def estimates(
 
 
 def _wanted(campaign: Campaign) -> list[LibraryFile]:
-    """The libraries of a campaign, each with some row."""
+    """Return the libraries of a campaign."""
     wanted = [n for n in libraries.names() if _matches(n, campaign.library)]
     if not wanted:
         there = ", ".join(libraries.names())
@@ -128,7 +128,7 @@ def _wanted(campaign: Campaign) -> list[LibraryFile]:
 
 
 def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
-    """Refuse a plan without a case.
+    """Check that a plan has a case.
 
     Raises:
         InputError: it has none.
@@ -141,11 +141,11 @@ def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
 
 
 def without(jobs: Sequence[LibraryJob], done: Collection[str]) -> list[LibraryJob]:
-    """Remaining cases.
+    """Return the jobs with the cases that remain to be measured.
 
     Args:
-        jobs: of a plan.
-        done: keys of what is there.
+        jobs: jobs of a plan.
+        done: keys of the cases that have a record.
     """
     left = [replace(j, points=tuple(p for p in j.points if p.key not in done)) for j in jobs]
     return [job for job in left if job.points]
@@ -198,7 +198,7 @@ def _job(
 
 
 def _sizes(name: str, campaign: Campaign) -> list[int]:
-    """The lengths of a call that an algorithm takes; 0 alone where its price is an operation's."""
+    """Return the campaign's sizes of a call that an algorithm takes; 0 if it is not sized."""
     algorithm = oracles.algorithm(name)
     if not algorithm.sized:
         return [0]

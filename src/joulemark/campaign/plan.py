@@ -1,7 +1,7 @@
-"""Plans a campaign: images, each case's key, and what is left to measure.
+"""Plan a campaign: its images, each case's key, and the cases left to measure.
 
-A key is the digest of everything that a result depends on, so that an unchanged case need not be
-measured again and a changed one always is.
+A key is the digest of everything that a result depends on, so an unchanged case is not measured
+again and a changed one always is.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from joulemark.images import BuiltImage, toolchain
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
 LONG_TRIALS = 2
-"""Where nobody says how many trials, a longer message, or one with associated data, gets these."""
+"""Default trials of a message of more than SHORT_BYTES, or with associated data."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Plan:
 
     jobs: tuple[Job, ...]
     beyond: Mapping[Implementation, int] = field(default_factory=dict)
-    """How many cases are left out as longer than an implementation takes."""
+    """Number of cases left out, per implementation, because they are longer than it takes."""
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -44,12 +44,12 @@ class Plan:
         return tuple(point for job in self.jobs for point in job.points)
 
     def without(self, done: Collection[str]) -> list[Job]:
-        """Remaining jobs: those of the primitives with most to do first, each primitive's together.
+        """Return the remaining jobs, grouped by primitive, those with the most work first.
 
-        An oracle's answers are then still at hand for the primitive's next implementation.
+        Grouping lets a primitive's next implementation reuse the oracle's answers.
 
         Args:
-            done: keys of what is there.
+            done: keys of the cases that have a record.
         """
         left = [
             replace(job, points=tuple(p for p in job.points if p.key not in done))
@@ -78,19 +78,19 @@ def plan(
     built: Callable[[], None] = lambda: None,
     able: Callable[[Implementation], bool] = lambda _: True,
 ) -> Plan:
-    """Build a campaign's images, give each case its key, and gather each image's cases into a job.
+    """Build a campaign's images, give each case its key, and group the cases of an image in a job.
 
     Args:
-        campaign: the cases.
-        setup: what they are measured with.
-        builder: what builds the images; one compiler at a time on this machine when not given.
-        building: called with the numbers of images and of cases, before the first is built.
-        built: called after each.
-        able: tells which implementations are wanted at all.
+        campaign: the campaign.
+        setup: how its cases are measured.
+        builder: builds the images; one compiler at a time on this machine if not given.
+        building: called with the numbers of images and cases before the first image is built.
+        built: called after each image.
+        able: filters implementations.
 
     Raises:
-        InputError: a name matches nothing, or a file is wrong.
-        ToolError: tools are missing; names all of them.
+        InputError: a name matches nothing, or a file is invalid.
+        ToolError: tools are missing; the error names all of them.
     """
     library = Library.load()
     beyond: Counter[Implementation] = Counter()
@@ -108,7 +108,7 @@ def plan(
             "image": _of_image(images[firmware]),
             "oracle": _oracle_digest(library[firmware.primitive]),
             "setup": [str(detail) for detail in setup.details],
-            # A seed that was drawn is as good as another; one that was given is part of the case.
+            # A given seed is part of the case; a drawn one is as good as any other.
             "seed": campaign.seed,
             **_of_board(firmware, setup),
         }
@@ -130,7 +130,7 @@ def _of_image(image: BuiltImage | BuildError) -> str:
 
 
 def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
-    """Details of the runner that a result depends on."""
+    """Return the details of the board or machine that a result depends on."""
     if firmware.board is None:
         return {"node": platform.node(), "processor": processor()}
     chip = chips.load_chip(firmware.board.chip)
@@ -139,7 +139,7 @@ def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
 
 
 def _trials(case: Case, campaign: Campaign) -> int:
-    """How often to execute a case: short messages show what depends on secrets at less cost."""
+    """Return a case's number of trials: short messages show dependence on secrets at less cost."""
     if campaign.trials is not None:
         return campaign.trials
     subject = case.subject
@@ -159,7 +159,7 @@ def _point(case: Case, trials: int, shared: str) -> Point:
 
 
 def _oracle_digest(algorithm: Algorithm) -> str:
-    """Digest of the oracle's sources."""
+    """Return the digest of an algorithm's oracle sources."""
     digest = hashlib.sha256()
     for part in (algorithm, algorithm.over):
         path = part.primitive.folder / "oracle.py" if part else None

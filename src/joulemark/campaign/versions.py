@@ -1,4 +1,4 @@
-"""Versions that a result depends on: the project's, the engine's; and this machine."""
+"""What a result depends on besides its case: versions of project and engine, and this machine."""
 
 import hashlib
 import platform
@@ -14,10 +14,10 @@ from joulemark.project import IS_PACKAGED, ROOT, sources
 
 @lru_cache(maxsize=1)
 def engine_version() -> str:
-    """Version and binary digest of the engine.
+    """Return the version and binary digest of the engine.
 
     Raises:
-        ToolError: it is not built.
+        ToolError: the engine is not built.
     """
     spec = find_spec("joulemark._engine")
     if spec is None or spec.origin is None:
@@ -28,20 +28,20 @@ def engine_version() -> str:
 
 @lru_cache(maxsize=1)
 def project_commit() -> str | None:
-    """The checkout's commit, with "+dirty" when files differ; None outside a checkout."""
+    """Return the checkout's commit, with "+dirty" if files differ; None if it is not known."""
     if IS_PACKAGED:
         return (ROOT / "commit").read_text(encoding="utf-8").strip() or None
     return commit_of(ROOT)
 
 
 def commits() -> str | None:
-    """The project's commit, and those of the user's folders of sources."""
+    """Return the commits of the project and of the user's source folders; None if none is known."""
     named = [project_commit() or "", *(commit_of(folder) or "" for folder in sources())]
     return "; ".join([named[0], *(f"source {name}" for name in named[1:] if name)]) or None
 
 
 def commit_of(folder: Path) -> str | None:
-    """The commit of the checkout that a folder is in, as `project_commit` has it."""
+    """Return the commit of the checkout that contains a folder, in the form of `project_commit`."""
 
     def git(*arguments: str) -> str | None:
         try:
@@ -59,13 +59,13 @@ def commit_of(folder: Path) -> str | None:
 
 
 def host() -> str:
-    """This machine."""
+    """Return this machine's name, system and architecture."""
     return f"{platform.node()} ({platform.system()} {platform.machine()})"
 
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """This machine's processor, by the name that Linux has for it."""
+    """Return Linux's name for this machine's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

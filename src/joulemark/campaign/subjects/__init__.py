@@ -1,7 +1,7 @@
-"""The things that are priced: one module a type of subject, found by its name.
+"""The subjects that are priced: one module per type, found by its name.
 
-A subject is a frozen dataclass of plain values. Its type is the name of its module, and tells
-stored subjects apart.
+A subject is a frozen dataclass of plain values. Its type is the name of its module, and identifies
+stored subjects.
 """
 
 import dataclasses
@@ -20,28 +20,28 @@ Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """A report's description of a subject, as it was when the subject was measured."""
+    """A subject's description in reports, as of its measurement."""
 
     title: str = ""
-    """For people: "AES-128"."""
+    """Title for readers: "AES-128"."""
     group: str = ""
-    """Title of what a report lists it under: "Block ciphers"."""
+    """Title of its group in a report: "Block ciphers"."""
     main: bool = False
-    """It is what a report shows of its like until a reader chooses another operation."""
+    """Its operation is the one that a report shows first."""
     baseline: bool = False
-    """It is no result: its window costs what every window costs."""
+    """Not a result: it measures the cost of an empty window."""
     status: Status | None = None
-    """Of the weakest primitive in it."""
+    """Status of the weakest primitive in it."""
     security_bits: int | None = None
     secret_independent: bool | None = None
-    """The claim that time and addresses do not depend on secrets; False claims nothing."""
+    """Whether it claims that time and addresses are independent of secrets."""
     one_time_key: bool | None = None
-    """A key is good for one message only; None where nobody knew."""
+    """A key may be used for one message only; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject(ABC):
-    """A thing that has a price."""
+    """Something that has a price."""
 
     type: ClassVar[str]
     """Name of the module that defines it."""
@@ -52,24 +52,24 @@ class Subject(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """In a line of text."""
+        """Describe it in a line of text."""
 
     @abstractmethod
     def about(self) -> About:
-        """The present description of it.
+        """Return its current description.
 
         Raises:
-            InputError: there is no such thing any more.
+            InputError: it does not exist any more.
         """
 
     @property
     def order(self) -> tuple[int | str, ...]:
-        """Key by which subjects of one type are sorted."""
+        """Sort key among subjects of one type."""
         return dataclasses.astuple(self)
 
     @property
     def tagged(self) -> dict[str, int | str]:
-        """Its type and its values, as JSON takes them."""
+        """Its type and values, for JSON."""
         return {"type": self.type, **vars(self)}
 
 
@@ -90,10 +90,10 @@ def _adapter(name: str) -> TypeAdapter[Subject]:
 
 
 def subject(tagged: Mapping[str, Any]) -> Subject:
-    """Return the subject of a type and values, as `Subject.tagged` gives them.
+    """Return the subject for a type and values as in `Subject.tagged`.
 
     Raises:
-        ValueError: there is no such type, or it has other values.
+        ValueError: there is no such type, or the values do not fit it.
     """
     values = dict(tagged)
     return _adapter(str(values.pop("type", None))).validate_python(values)

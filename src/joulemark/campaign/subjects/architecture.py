@@ -1,4 +1,4 @@
-"""A module of a security architecture, one of its operations, or what it sends."""
+"""A module of a security architecture, one of its operations, or its communication."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -20,12 +20,12 @@ class ArchitectureSubject(Subject):
     aspect: Aspect
     row: str
     wiring: tuple[str, ...] = ()
-    """INTERFACE=PART, where it is not the part that the architecture's file says."""
+    """INTERFACE=PART, for parts that differ from the architecture's file."""
 
     def __str__(self) -> str:
         wired = f" ({', '.join(self.wiring)})" if self.wiring else ""
         return f"{self.architecture} {self.row}, {self.aspect}{wired}"
 
     def about(self) -> About:
-        """The description in the architecture's file."""
+        """Return the description from the architecture's file."""
         return About(title=self.row, group=load_architecture(self.architecture).title, main=True)

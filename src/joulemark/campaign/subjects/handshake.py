@@ -8,7 +8,7 @@ from joulemark.campaign.subjects import About, Subject
 
 @dataclass(frozen=True, kw_only=True)
 class HandshakeSubject(Subject):
-    """A side, from its first step to its last."""
+    """One side, from its first step to its last."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
@@ -18,13 +18,13 @@ class HandshakeSubject(Subject):
     side: str
     """`initiator` or `responder`."""
     network: str
-    """The stem of its file's name."""
+    """Name of the network's file without its extension."""
 
     def __str__(self) -> str:
         return f"{self.handshake}/{self.implementation} {self.side} in {self.network}"
 
     def about(self) -> About:
-        """A side is described by its handshake and its network."""
+        """Describe a side by its handshake and network."""
         return About(
             title=f"{self.handshake}, {self.side}", group=f"Network {self.network}", main=True
         )

@@ -9,23 +9,23 @@ from joulemark.campaign.subjects import About, Subject
 
 @dataclass(frozen=True, kw_only=True)
 class LibrarySubject(Subject):
-    """An operation of an algorithm, as a library that is installed has it."""
+    """An operation of an algorithm in a library."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     library: str
     version: str
-    """As the library says itself."""
+    """The library's version, as it reports it."""
     algorithm: str
     operation: str
     message_bytes: int = 0
-    """Of one call; 0 where the price is an operation's."""
+    """Message size of one call; 0 if the price is per operation."""
 
     def __str__(self) -> str:
         text = f"{self.library} {self.version} {self.algorithm} {self.operation}"
         return f"{text} {self.message_bytes} B" if self.message_bytes else text
 
     def about(self) -> About:
-        """The description of its algorithm."""
+        """Return the description of its algorithm."""
         algorithm = oracles.algorithm(self.algorithm)
         return About(title=algorithm.title, group=algorithm.group, main=True)

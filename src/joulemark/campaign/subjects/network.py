@@ -1,4 +1,4 @@
-"""A mote in a network, for some time."""
+"""A mote in a network, for a certain time."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,12 +8,12 @@ from joulemark.campaign.subjects import About, Subject
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSubject(Subject):
-    """One mote of a network that runs for so long."""
+    """One mote of a network that runs for `duration_ms`."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     network: str
-    """The stem of its file's name."""
+    """Name of the network's file without its extension."""
     mote: str
     program: str
     """An application's folder, or an image's file."""
@@ -23,7 +23,7 @@ class NetworkSubject(Subject):
         return f"{self.network} {self.mote} for {self.duration_ms / 1000:g} s"
 
     def about(self) -> About:
-        """A mote is described by its network and its program."""
+        """Describe a mote by its network and program."""
         return About(
             title=f"{self.mote}: {self.program}", group=f"Network {self.network}", main=True
         )

@@ -1,4 +1,4 @@
-"""An operation of a primitive, in one of its implementations."""
+"""An operation of an implementation of a primitive."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,7 +11,7 @@ from joulemark.catalogue.primitives import library
 
 @dataclass(frozen=True, kw_only=True)
 class PrimitiveSubject(Subject):
-    """An operation of a primitive on inputs of these sizes."""
+    """An operation of a primitive on inputs of given sizes."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
@@ -30,11 +30,11 @@ class PrimitiveSubject(Subject):
 
     @property
     def main(self) -> bool:
-        """Whether the operation is what is shown of its kind until somebody asks for another."""
+        """Whether the operation is its kind's main operation."""
         return self.operation == main_operation(self.kind)
 
     def about(self) -> About:
-        """The description in the primitive's files."""
+        """Return the description from the primitive's files."""
         about = replace(_about(self.primitive, self.implementation), main=self.main)
         operation = library()[self.primitive].contract.operation(self.operation)
         return replace(about, secret_independent=None) if operation.public else about

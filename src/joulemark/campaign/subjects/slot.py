@@ -1,4 +1,4 @@
-"""A time slot: a frame and its acknowledgement at a security level, by a strategy."""
+"""A time slot: a frame and its acknowledgement at a security level, secured by a strategy."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,7 +12,7 @@ STRATEGIES: tuple[Strategy, ...] = ("software", "hybrid", "hardware")
 Ahead = Literal["", "keystream", "frame"]
 AHEAD: tuple[Ahead, ...] = ("", "keystream", "frame")
 LEVELS = ("none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128")
-"""Security levels of IEEE 802.15.4 by their numbers (table 9-6 of the standard)."""
+"""Security levels of IEEE 802.15.4 by number (table 9-6 of the standard)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,34 +22,35 @@ class SlotSubject(Subject):
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     strategy: str
-    """Of CCM*: "software", "hybrid" or "hardware"; empty without security."""
+    """Who computes CCM*: "software", "hybrid" or "hardware"; empty without security."""
     level: int
     key_id_mode: int = 1
     counter_carried: bool = False
-    """The frame counter is in the header as well, though the nonce has the slot's number."""
+    """The header carries the frame counter too, although the nonce has the slot's number."""
     cipher: str = ""
-    """Implementation of AES, where software does it."""
+    """Implementation of AES, if software computes it."""
     keys_stay: bool = False
-    """A key that was expanded, or loaded into the radio, stays there."""
+    """A key that was expanded, or loaded into the radio, is kept there."""
     streamed: bool = False
-    """A frame is unsecured while it still arrives."""
+    """A frame is unsecured while it is still arriving."""
     ahead: Ahead = ""
-    """Work done before it is needed: the key stream of all frames of a slot, while a mote waits;
-    or all of a frame as well, in an idle slot before its own."""
+    """Work done in advance. "keystream": the key stream of all frames of a slot, while a mote
+    waits. "frame": also the whole frame, in an idle slot before its own."""
     brief: bool = False
-    """Acknowledgements name nobody: whose they are, the slot tells."""
+    """Acknowledgements carry no addresses: the slot identifies their sender and receiver."""
     guard_ticks: Annotated[int, Field(ge=1)] = 36
-    """How early or late a frame may come."""
+    """How early or late a frame may arrive."""
     ack_guard_ticks: Annotated[int, Field(ge=1)] = 13
+    """How early or late an acknowledgement may arrive."""
     dma: bool = False
-    """Bytes go to and from a radio on a bus by the DMA controller."""
+    """The DMA controller moves bytes to and from a radio on a bus."""
     plain: bool = False
-    """Security is plain: each byte on a bus is waited for, a frame that the radio secures goes
-    there and back for that alone, an engine takes one block after the other, and in memory
-    frames are gathered in buffers and combined byte by byte."""
+    """A simple driver: it waits for each byte on a bus, sends a frame to the radio and back just to
+    secure it, gives an engine one block at a time, and in memory gathers frames in buffers and
+    combines them byte by byte."""
     motes: Annotated[int, Field(ge=0, le=200)] = 0
-    """Size of the network whose tables of devices are looked up, and that is run with the slot: a
-    root and its leaves; 0: a table of ten, and nothing but the two motes that prove the slot."""
+    """Size of the network, a root and its leaves, that is run with the slot and whose device tables
+    are searched. 0: a table of ten devices, and only the two motes that prove the slot."""
 
     def __str__(self) -> str:
         if self.level == 0:
@@ -76,5 +77,5 @@ class SlotSubject(Subject):
         return ", ".join(what)
 
     def about(self) -> About:
-        """A slot has no standing of its own: its frames are a standard's."""
+        """Describe a slot by its level; it has no status because its frames follow a standard."""
         return About(title=f"TSCH slot, {LEVELS[self.level]}", group="Time slots", main=True)
