@@ -1,1 +1,1 @@
-"""Runners execute an image. A runner knows no store."""
+"""Runners, which execute an image and do not depend on a store."""

@@ -1,4 +1,4 @@
-"""Frames of a pcap or pcapng file, to be sent again."""
+"""Read the frames of a pcap or pcapng file, to replay them."""
 
 import struct
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ WITH_FCS, WITHOUT_FCS, TAP = 195, 230, 283
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame as it was captured."""
+    """A captured frame."""
 
     time_ps: int
     frequency_mhz: int
     psdu: bytes
-    """With its check sequence."""
+    """Including its frame check sequence."""
 
 
 def check_sequence(frame: bytes) -> bytes:
-    """The check sequence of a frame (IEEE Std 802.15.4-2006, 7.2.1.9): CRC-16/KERMIT."""
+    """Compute a frame's check sequence (IEEE Std 802.15.4-2006, 7.2.1.9): CRC-16/KERMIT."""
     crc = 0
     for byte in frame:
         crc ^= byte
@@ -38,11 +38,11 @@ def read_capture(path: Path, channel: int | None) -> list[Frame]:
     """Read a capture of IEEE 802.15.4 frames.
 
     Args:
-        path: pcap or pcapng, with link type 195, 230 or 283 (TAP).
-        channel: of frames that do not tell theirs.
+        path: a pcap or pcapng file with link type 195, 230 or 283 (TAP).
+        channel: channel of frames for which the file does not record it.
 
     Raises:
-        InputError: it cannot be read, is cut short, or has no channel.
+        InputError: the file cannot be read or is cut short, or a frame or its channel is invalid.
     """
     try:
         data = path.read_bytes()
@@ -107,7 +107,7 @@ def _pcapng(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _resolution(options: bytes, order: str) -> int:
-    """Ticks in a second."""
+    """Return the ticks per second of an interface's time stamps."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack(order + "HH", options[at : at + 4])
@@ -119,7 +119,7 @@ def _resolution(options: bytes, order: str) -> int:
 
 
 def _psdu(link_type: int, packet: bytes, where: str) -> tuple[int | None, bytes]:
-    """The channel, where it is told, and the frame with its check sequence."""
+    """Return the channel, if recorded, and the frame with its check sequence."""
     if link_type == WITH_FCS:
         return None, packet
     if link_type == WITHOUT_FCS:

@@ -1,4 +1,4 @@
-"""Cycles and instructions of a process, as the processor counts them (Linux's perf_event)."""
+"""The processor's counters of a process's cycles and instructions (Linux's perf_event)."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ class _Files(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of a window, in user mode."""
+    """Counts of a window in user mode."""
 
     cycles: int
     instructions: int
@@ -25,7 +25,7 @@ class Counters:
 
     Args:
         watch: a shared object with firmware/hal/host/counters.c.
-        process: its number.
+        process: the process ID.
     """
 
     def __init__(self, watch: Path, process: int) -> None:
@@ -33,18 +33,18 @@ class Counters:
         self._files = _Files()
         error = self._library.counters_open(ctypes.byref(self._files), process)
         self.why_not = os.strerror(error) if error else ""
-        """Linux's reason where they do not work."""
+        """Linux's reason if they do not work; empty if they do."""
 
     def start(self) -> None:
-        """Count from here on."""
+        """Start counting."""
         if not self.why_not:
             self._library.counters_start(ctypes.byref(self._files))
 
     def stop(self) -> Counted | None:
-        """Counts since then; None where the counters do not work.
+        """Return the counts since `start`; None if the counters do not work.
 
         Raises:
-            LinkError: they worked, and cannot be read.
+            LinkError: the counters were opened but cannot be read.
         """
         if self.why_not:
             return None

@@ -1,4 +1,4 @@
-"""Runs an image on an emulated chip: its serial line, and what happens between marker edges."""
+"""Run an image on an emulated chip: its serial line, and what happens between marker edges."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,16 +13,16 @@ NAME = "emulator"
 UNIT = "emulated"
 
 BUDGET_CYCLES = 200_000_000
-"""An answer that takes longer does not come: at 8 MHz these are 25 seconds."""
+"""Limit on the cycles until an answer: 25 seconds at 8 MHz."""
 
 
 _QUIET_PER_S = 500
-"""Two milliseconds of silence: at 9600 baud a byte takes one."""
+"""Reciprocal of two milliseconds of silence: at 9600 baud a byte takes one millisecond."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """The emulator's view of the time between a rising and a falling marker edge."""
+    """Measurements between a rising and a falling marker edge."""
 
     cycles: int
     instructions: int
@@ -31,26 +31,25 @@ class Window:
     addresses: str
     """Digest of all addresses fetched, read and written."""
     profile: "Profile | None" = None
-    """Where the cycles went, when that was asked for."""
+    """Cycles by function, if requested."""
     followed: "Followed | None" = None
-    """What each instruction cost, when that was asked for."""
+    """Cost of each instruction, if requested."""
 
 
 class EmulatedBoard:
     """An image that runs on an emulated chip.
 
     Args:
-        chip: what to emulate.
-        image: what to run.
-        wiring: devices around the chip.
+        chip: the chip to emulate.
+        image: the image to run.
+        wiring: devices wired to the chip.
         marker: pin that brackets measurements.
-        port: serial port that speaks the image's protocol.
+        port: serial port of the image's protocol.
         profile: count cycles per function.
-        follow: keep what each instruction costs.
-        cold: each window begins with caches and line buffers empty.
-        budget_cycles: how long an answer may take.
-        earlier: a board that ran the same image and is done with; to emulate it again takes less
-            time then.
+        follow: keep the cost of each instruction.
+        cold: begin each window with empty caches and line buffers.
+        budget_cycles: cycles that an answer may take.
+        earlier: a board that ran the same image and is no longer used; it speeds up emulation.
     """
 
     def __init__(
@@ -89,20 +88,20 @@ class EmulatedBoard:
 
     @property
     def clock_hz(self) -> int:
-        """The core's clock now."""
+        """Current frequency of the core's clock."""
         return self._machine.clock_hz
 
     def send(self, data: bytes) -> None:
-        """Put bytes on the line to the chip."""
+        """Send bytes to the chip's serial port."""
         self._machine.serial_write(self._port, data)
 
     def receive(self) -> bytes:
-        """Run until the program has sent a zero byte; what it sent.
+        """Run until the program has sent a zero byte; return everything that it sent.
 
         Raises:
             FaultError: the program faulted.
             BudgetError: the program is stuck.
-            LinkError: the program sleeps and has sent nothing whole.
+            LinkError: the program sleeps without having sent a zero byte.
         """
         machine = self._machine
         rising: MarkerEdge | None = None
@@ -138,7 +137,7 @@ class EmulatedBoard:
                 )
 
     def settle(self) -> None:
-        """Run until the program has sent nothing for as long as a few bytes take."""
+        """Run until the program has sent nothing for a few milliseconds."""
         while True:
             self._machine.run(max_cycles=self._machine.clock_hz // _QUIET_PER_S)
             if not self._machine.serial_read(self._port):
@@ -157,10 +156,10 @@ class EmulatedBoard:
         )
 
     def take_window(self) -> Window:
-        """The last window since the last call; a command that was sent again gives several.
+        """Return the last window since the previous call; a repeated command makes several.
 
         Raises:
-            LinkError: the image gave none.
+            LinkError: there was no window.
         """
         windows, self._windows = self._windows, []
         if not windows:

@@ -1,4 +1,4 @@
-"""Writes an image to a real board with the program that its board's file names."""
+"""Write an image to a real board with the program that the board's file names."""
 
 import shutil
 import subprocess
@@ -20,12 +20,12 @@ def flash(board: Board, image: BuiltImage, port: str) -> None:
     """Write an image to a board.
 
     Args:
-        board: how it is done.
-        image: what to write.
-        port: the board's.
+        board: the board, whose file has the command.
+        image: the image to write.
+        port: the board's serial port.
 
     Raises:
-        InputError: the board's file does not say how.
+        InputError: the board's file has no such command.
         ToolError: the program is not installed.
         LinkError: the program failed.
     """
@@ -56,12 +56,12 @@ def flash(board: Board, image: BuiltImage, port: str) -> None:
 
 
 def intel_hex(elf: Path) -> str:
-    """Flash contents of an ELF file, as Intel HEX (Intel, 1988, revision A)."""
+    """Return the flash contents of an ELF file as Intel HEX (Intel, 1988, revision A)."""
     lines = []
     upper = 0
     with elf.open("rb") as file:
         for segment in ELFFile(file).iter_segments("PT_LOAD"):
-            # Where it is stored, which for initialised data is not where it runs.
+            # The load address, which for initialised data differs from the run-time address.
             base, data = int(segment["p_paddr"]), segment.data()
             for offset in range(0, len(data), _BYTES_A_RECORD):
                 address = base + offset

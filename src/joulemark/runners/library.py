@@ -1,4 +1,4 @@
-"""A library's program as a process: it speaks in lines (docs/adding-a-library.md)."""
+"""Run a library's program as a process that answers lines (docs/adding-a-library.md)."""
 
 import contextlib
 import os
@@ -14,30 +14,30 @@ from joulemark.errors import LinkError, VerificationError
 from joulemark.runners.machine import Core, environment
 
 TIMEOUT_S = 30.0
-"""How long an answer may take that is not to execute for longer."""
+"""Time limit of an answer, beyond the expected time of execution."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """One window."""
+    """Measurements of one window."""
 
     wall_ns: int
     cpu_ns: int
-    """Of the process alone, whatever else the core did."""
+    """Time of the process alone, whatever else the core did."""
     cycles: int | None
-    """By perf_event, in user mode; None where it does not work."""
+    """In user mode, by perf_event; None if that does not work."""
     instructions: int | None
     why_not: str = ""
-    """Linux's value where it is unknown."""
+    """Linux's reason if perf_event does not work."""
 
 
 class LibraryProcess(Closes):
     """A library's program, pinned to a core.
 
     Args:
-        command: the program, and what runs it where it is another machine's.
-        core: that it runs on; None where it may run on any.
-        marker: pin that is high while a window lasts.
+        command: the program, after the emulator's command if it is for another machine.
+        core: the core to run on; None for any.
+        marker: pin that is high during a window.
 
     Raises:
         LinkError: it cannot be started.
@@ -68,7 +68,7 @@ class LibraryProcess(Closes):
         self._process.communicate()
 
     def prepare(self, algorithm: str, operation: str, inputs: Mapping[str, bytes]) -> None:
-        """Make ready for a row.
+        """Prepare the execution of a row.
 
         Raises:
             VerificationError: the library refuses.
@@ -77,15 +77,15 @@ class LibraryProcess(Closes):
         self._accepted(self._ask(f"prepare {algorithm} {operation} {values}"))
 
     def run(self, count: int, *, quiet_s: float = 0.0, seconds: float = 0.0) -> Ran:
-        """Execute.
+        """Execute the prepared row in one window.
 
         Args:
-            count: how often.
-            quiet_s: idle before and after.
-            seconds: about how long it takes.
+            count: number of executions.
+            quiet_s: idle time before and after the window.
+            seconds: approximate duration of the window.
 
         Raises:
-            VerificationError: executions of equal inputs gave different outputs.
+            VerificationError: executions with equal inputs gave different outputs.
         """
         answer = self._ask(
             f"run {count} {round(quiet_s * 1e3)}", TIMEOUT_S + 3 * (seconds + 2 * quiet_s)
@@ -97,12 +97,12 @@ class LibraryProcess(Closes):
         return Ran(int(wall_ns), int(cpu_ns), int(cycles), int(rest))
 
     def outputs(self) -> dict[str, bytes]:
-        """Output of the last execution."""
+        """Return the outputs of the last execution."""
         pairs = (pair.split("=") for pair in self._ask("outputs").split())
         return {name: bytes.fromhex(value) for name, value in pairs}
 
     def clock_hz(self) -> int:
-        """The clock that its core runs at now, measured."""
+        """Measure the current clock of its core."""
         return int(self._ask("clock"))
 
     def _accepted(self, answer: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs an image as a program on this machine."""
+"""Run an image as a program on this machine."""
 
 import os
 import subprocess
@@ -20,11 +20,11 @@ class LocalLink(Closes):
     """Standard input and output of an image's process.
 
     Args:
-        path: of the program.
-        timeout_s: how long an answer may take.
-        through: the emulator's command, where it is another machine's.
-        core: that it runs on; None where it may run on any.
-        marker: pin that is high while a window lasts.
+        path: the program.
+        timeout_s: time limit of an answer.
+        through: the emulator's command, for a program for another machine.
+        core: the core to run on; None for any.
+        marker: pin that is high during a window.
 
     Raises:
         LinkError: it cannot be started.
@@ -58,7 +58,7 @@ class LocalLink(Closes):
 
     @property
     def process(self) -> int:
-        """The process's number."""
+        """The process ID."""
         return self._process.pid
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class LocalLink(Closes):
         """Close the process's input, and wait for it to end by itself.
 
         Raises:
-            LinkError: it does not.
+            LinkError: it does not end in time.
         """
         try:
             self._process.communicate(timeout=self.timeout_s)
@@ -84,14 +84,14 @@ class LocalLink(Closes):
         assert self._process.stdin is not None  # noqa: S101
         try:
             self._process.stdin.write(data)
-        except (BrokenPipeError, ValueError):  # ValueError: it was found dead before.
+        except (BrokenPipeError, ValueError):  # ValueError: its end was noticed before.
             self._died()
 
     def receive(self) -> bytes:
         """Read up to a zero byte.
 
         Raises:
-            LinkError: the process ended, or says nothing for too long.
+            LinkError: the process ended, or its answer did not arrive in time.
         """
         assert self._process.stdout is not None  # noqa: S101
         data = b""
@@ -109,10 +109,10 @@ class LocalLink(Closes):
         return data
 
     def settle(self) -> None:
-        """Read until nothing comes for some milliseconds.
+        """Discard output until there is none for some milliseconds.
 
         Raises:
-            LinkError: the process ended, or what comes does not end.
+            LinkError: the process ended, or its output does not end.
         """
         assert self._process.stdout is not None  # noqa: S101
         if self._end is not None:

@@ -1,4 +1,4 @@
-"""The machine that this runs on: its cores, what sets their clock, and whether it is throttled."""
+"""The machine that this runs on: its cores, their clock, and whether it is throttled."""
 
 import ctypes
 import os
@@ -9,34 +9,34 @@ from joulemark.errors import VerificationError
 
 _CPUS = Path("/sys/devices/system/cpu")
 _THROTTLED = Path("/sys/devices/platform/soc/soc:firmware/get_throttled")
-"""Raspberry Pi's firmware, as `vcgencmd get_throttled` shows it."""
+"""Flags of Raspberry Pi's firmware, as shown by `vcgencmd get_throttled`."""
 _NOW = (
     (1 << 0, "the supply's voltage is too low"),
     (1 << 1, "the clock is capped"),
     (1 << 2, "it is throttled"),
     (1 << 3, "it is too hot"),
 )
-"""Bits of that, as the documentation of vcgencmd has them; higher ones tell of the past."""
+"""Bits of these flags, from the documentation of vcgencmd; higher bits record past events."""
 STEADY = 0.03
-"""How far apart two readings of a clock may be, as a fraction, that is called one clock."""
+"""Largest relative difference between two readings of a steady clock."""
 BOOSTED = 0.15
-"""The same where no file says what the clock is: what a processor boosts to comes and goes."""
+"""The same if no file states the clock: a processor's boost comes and goes."""
 
 
 @dataclass(frozen=True)
 class Core:
-    """One core, to which what is measured is pinned."""
+    """A core to which measured processes are pinned."""
 
     number: int
 
     @classmethod
     def quietest(cls) -> "Core":
-        """The last that this process may use: interrupts tend to go to the first."""
+        """Return the last core that this process may use: interrupts tend to go to the first."""
         return cls(max(os.sched_getaffinity(0)))
 
     @property
     def governor(self) -> str | None:
-        """The clock's governor; None where Linux does not set the clock."""
+        """The clock's governor; None if Linux does not control the clock."""
         try:
             path = _CPUS / f"cpu{self.number}" / "cpufreq" / "scaling_governor"
             return path.read_text(encoding="ascii").strip()
@@ -45,7 +45,7 @@ class Core:
 
     @property
     def advice(self) -> str | None:
-        """Advice about the governor, where it lets the clock vary."""
+        """Advice about the governor if it lets the clock vary; None otherwise."""
         governor = self.governor
         if governor in {None, "performance"}:
             return None
@@ -55,11 +55,11 @@ class Core:
         )
 
     def pin(self, pid: int) -> None:
-        """Let a process run on this core alone."""
+        """Restrict a process to this core."""
         os.sched_setaffinity(pid, {self.number})
 
     def clock_hz(self, meter: Path) -> int:
-        """The clock that it runs at now, measured by this process.
+        """Measure the core's current clock in this process.
 
         Args:
             meter: a shared object with `clock_hz` (firmware/hal/host/clock.c).
@@ -75,19 +75,19 @@ class Core:
 
 
 MARKER = "JOULEMARK_MARKER"
-"""Environment variable by which a program is told of its marker (firmware/hal/host/marker.h)."""
+"""Environment variable that names a program's marker (firmware/hal/host/marker.h)."""
 
 
 def environment(marker: str | None) -> dict[str, str]:
-    """Environment of a program beyond this process's own."""
+    """Return this process's environment with a program's marker added."""
     return {**os.environ, MARKER: marker or ""}
 
 
 def refuse_throttled(throttled: Path = _THROTTLED) -> None:
-    """Refuse to measure where the firmware says that it holds the machine back.
+    """Check that the firmware is not currently throttling the machine.
 
     Raises:
-        VerificationError: it does, now.
+        VerificationError: it is.
     """
     try:
         flags = int(throttled.read_text(encoding="ascii"), 16)
@@ -99,15 +99,15 @@ def refuse_throttled(throttled: Path = _THROTTLED) -> None:
 
 
 def check_clock(before_hz: int, after_hz: int, nominal_hz: int | None) -> None:
-    """Refuse a run whose clock was not one clock, or not that of the machine's file.
+    """Check that the clock was steady during a run, and not below that of the machine's file.
 
     Args:
-        before_hz: measured before the run.
-        after_hz: measured after it.
-        nominal_hz: of the machine's file; None where there is none.
+        before_hz: clock measured before the run.
+        after_hz: clock measured after the run.
+        nominal_hz: clock in the machine's file; None if there is no file.
 
     Raises:
-        VerificationError: the clock moved, or the machine runs slower than it should.
+        VerificationError: the clock changed, or is lower than it should be.
     """
     mend = "set the governor to performance, stop what else runs, and mind supply and heat"
     steady = BOOSTED if nominal_hz is None else STEADY

@@ -1,4 +1,4 @@
-"""A network on this machine: motes are built, seated, run, and watched."""
+"""Run a network on this machine: build its motes, add them, run and observe them."""
 
 import os
 from collections import defaultdict
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 _MOTES = 4096
 
 SLICE_S = 0.1
-"""The engine runs so long at a time; then what came out is shown."""
+"""How long the engine runs at a time, before new output is shown."""
 
 
 @dataclass
 class Seat:
-    """A mote of a network that runs."""
+    """A mote of a running network."""
 
     name: str
     mote: Mote
@@ -55,13 +55,15 @@ class Seat:
     flags: str
     restarts_ps: list[int]
     typed: list[tuple[int, str, bytes]]
-    """What is typed to it: time, port, bytes."""
+    """Its serial input: time, port, bytes."""
     times: dict[tuple[str, str, int], int] = field(default_factory=lambda: defaultdict(int))
-    """How long it was in which state."""
+    """Time by part, power state and clock."""
     cycles_before: int = 0
-    """Of machines that it was before it was switched off."""
+    """Cycles of the machines in its place before it was last switched off."""
     resets_before: int = 0
+    """The same for resets."""
     line: dict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
+    """Incomplete lines of output, by port."""
 
     @property
     def occupancy(self) -> Occupancy:
@@ -71,7 +73,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text, or what of one there is, that a mote has sent on a serial port."""
+    """A line of text, or the start of one at the end of a run, that a mote sent on a port."""
 
     mote: int
     port: str
@@ -81,13 +83,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Slice:
-    """Events of a network within a span."""
+    """Events of a network within a time span."""
 
     end_ps: int
     transmissions: Sequence["Transmission"]
     lines: Sequence[Line]
     states: Sequence[dict[str, list["PowerInterval"]]]
-    """Of each mote, by part."""
+    """Power states of each mote, by part."""
     faults: Sequence[tuple[int, "Stop"]]
 
 
@@ -102,7 +104,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class _Program:
-    """Image for a mote."""
+    """Everything that determines a mote's image."""
 
     name: str
     board: str
@@ -117,7 +119,7 @@ class _Program:
 
 
 def _in_billionths(crystal: Crystal) -> tuple[int, int]:
-    """A crystal's error, and by how much that grows in an hour, in parts in 10^9."""
+    """Return a crystal's error and its growth per hour, in parts per 10^9."""
     return round(crystal.ppm * 1000), round(crystal.drift_ppm_per_hour * 1000)
 
 
@@ -138,7 +140,7 @@ def _built(program: _Program) -> BuiltImage:
 
 
 def _wired(program: _Program) -> tuple[Wired, dict[str, str]]:
-    """What an architecture adds to a program, and the wiring of both."""
+    """Return what an architecture adds to a program, and the wiring of both."""
     wiring = dict(program.wiring)
     if program.architecture is None:
         return Wired([], [], [], {}), wiring
@@ -149,7 +151,7 @@ def _wired(program: _Program) -> tuple[Wired, dict[str, str]]:
 
 @lru_cache(maxsize=_MOTES)
 def _unused(program: _Program) -> InputError | None:
-    """What is wrong with a wiring of which the program has no use."""
+    """Return an error for the first interface in a wiring that the program does not use."""
     wired, wiring = _wired(program)
     behind = wired_on(boards.load_board(program.board), wiring)
     without = (*wired.without, *program.without)
@@ -163,10 +165,10 @@ def _unused(program: _Program) -> InputError | None:
 
 
 def refuse_unused_wiring(network: Network) -> None:
-    """Refuse what a network's file wires in vain, as a name that is misspelt is.
+    """Check that all interfaces wired in a network's file are used: a misspelt name is not.
 
     Raises:
-        InputError: a mote's program has nothing that is wired to it.
+        InputError: nothing in a mote's program is wired to an interface.
     """
     for name, mote in network.seats():
         if mote.program is not None and (error := _unused(_program(mote))):
@@ -175,11 +177,11 @@ def refuse_unused_wiring(network: Network) -> None:
 
 
 def image_of(mote: Mote) -> BuiltImage:
-    """The image of a mote that has a program.
+    """Build the image of a mote that has a program.
 
     Raises:
         BuildError: the program cannot be built.
-        InputError: its board or a setting is wrong.
+        InputError: its board or a setting is invalid.
     """
     return _built(_program(mote))
 
@@ -200,18 +202,18 @@ def _program(mote: Mote) -> _Program:
 
 
 class RunningNetwork:
-    """A network that runs.
+    """A running network.
 
     Args:
-        network: what there is.
-        threads: how many cores the engine may use; none given: all.
-        observe: keep marker edges, power states and cycles by function for `observed`; no slice
-            has power states then.
+        network: the network to run.
+        threads: number of cores that the engine may use; all if not given.
+        observe: keep marker edges, power states and cycles by function for `observed`; slices then
+            have no power states.
 
     Raises:
-        InputError: an image, a board or a setting is wrong.
+        InputError: an image, a board or a setting is invalid.
         BuildError: a program cannot be built.
-        ToolError: tools are missing; names all of them.
+        ToolError: tools are missing; the error names all of them.
     """
 
     def __init__(
@@ -221,7 +223,7 @@ class RunningNetwork:
 
         self.network = network
         seats = network.seats()
-        # What is wrong in its file is told where a mote takes its seat.
+        # Errors in the network's file are reported by _seat, which names the mote.
         with suppress(InputError):
             toolchain.refuse_missing(
                 need
@@ -318,15 +320,15 @@ class RunningNetwork:
 
     @property
     def time_s(self) -> float:
-        """The network's time."""
+        """The network's time in seconds."""
         return self.engine.time_ps * 1e-12
 
     def run(self, until_s: float, slice_s: float = SLICE_S) -> Iterator[Slice]:
-        """Run to a time, and give what came out of each slice of it.
+        """Run up to a time, and yield the events of each slice.
 
         Args:
             until_s: the end, from the network's start.
-            slice_s: how much at a time.
+            slice_s: length of a slice.
         """
         end_ps, step_ps = picoseconds(until_s), picoseconds(slice_s)
         while self.engine.time_ps < end_ps:
@@ -395,22 +397,22 @@ class RunningNetwork:
             rest.clear()
 
     def observed(self, number: int) -> Observed:
-        """Events of a mote since the start, once; for a network that was made to observe."""
+        """Return a mote's events since the start, only once; needs `observe`."""
         engine = self.engine
         edges, profile = engine.marker_edges(number), engine.profile(number)
         return Observed(edges=edges, profile=profile, power=engine.take_power_tracks(number))
 
     def energy(self, number: int) -> Energy:
-        """Energy that a mote has drawn so far."""
+        """Return the energy that a mote has drawn so far."""
         seat = self.seats[number]
         return self._meters[seat.board.name].energy(seat.occupancy)
 
     def parts_mj(self, number: int) -> dict[str, float]:
-        """Energy that each part of a mote has drawn so far, in millijoule."""
+        """Return the energy that each part of a mote has drawn so far, in millijoules."""
         return self.parts_of(number, self.seats[number].times)
 
     def parts_of(self, number: int, times: Occupancy) -> dict[str, float]:
-        """Energy that each part of a mote draws in some time, in millijoule."""
+        """Return the energy that each part of a mote draws in given times, in millijoules."""
         seat = self.seats[number]
         meter = self._meters[seat.board.name]
         drawn: dict[str, float] = defaultdict(float)
@@ -421,16 +423,16 @@ class RunningNetwork:
         return dict(drawn)
 
     def cycles(self, number: int) -> int:
-        """Cycles of a mote's core, through all its restarts."""
+        """Return the cycles of a mote's core, across all its restarts."""
         return self.seats[number].cycles_before + self.engine.cycles(number)
 
     def resets(self, number: int) -> int:
-        """How often a mote was reset by its watchdog or its program."""
+        """Return how often a mote was reset by its watchdog or its program."""
         return self.seats[number].resets_before + self.engine.resets(number)
 
 
 def fault_error(name: str, stop: "Stop") -> FaultError:
-    """A mote's fault as an error."""
+    """Return a mote's fault as an error."""
     fault = stop.fault
     message = "it stopped" if fault is None else fault.message
     return FaultError(f"mote {name} faulted: {message}")

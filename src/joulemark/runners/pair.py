@@ -1,4 +1,4 @@
-"""Two motes of one board that hear each other, and nobody else."""
+"""Run two motes of the same board that hear only each other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from joulemark.images import BuiltImage
 
 ATTENUATION_DB = 50.0
-"""Near enough for no frame to be lost to noise."""
+"""Low enough that no frame is lost to noise."""
 CRYSTAL_PPB = (40_000, -40_000)
-"""As far apart as IEEE Std 802.15.4 allows two radios' crystals (2006, section 6.9.4)."""
+"""The largest difference that IEEE Std 802.15.4 allows between radios (2006, section 6.9.4)."""
 STARTS_PS = (100 * 10**9, 0)
 """The leaf listens before the root is switched on."""
 _STEP_PS = 10**11
@@ -22,7 +22,7 @@ _STEP_PS = 10**11
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """Events of a mote. Times are the network's, in picoseconds."""
+    """Events of a mote, in the network's time in picoseconds."""
 
     text: str
     edges: Sequence["MarkerEdge"]
@@ -37,16 +37,16 @@ class PairRun:
     motes: tuple[Observed, ...]
     frames: Sequence["Transmission"]
     watched: tuple[bytes, ...]
-    """Watched memory of each mote, at the end."""
+    """Watched memory of each mote at the end."""
     digest: str
 
 
 class RunningPair:
-    """Two motes that have not said all yet: they can be run on from where they are.
+    """Two running motes; `run` can be called again to continue.
 
     Args:
-        board: of both.
-        images: of both.
+        board: board of both motes.
+        images: the motes' images.
         profile: count cycles by function.
         trace: keep power states and edges of the marker.
         watched: an object in both motes' memory, by its symbol and size.
@@ -94,15 +94,15 @@ class RunningPair:
         limit_ps: int,
         enough: Callable[[Sequence[bytes]], bool] | None = None,
     ) -> PairRun:
-        """Run on until each mote has said something on its serial line.
+        """Run on until each mote has sent a text on its serial line.
 
         Args:
-            until_said: the last that each says.
-            limit_ps: how long that may take, from the beginning.
-            enough: told the watched bytes of both, says whether to stop before.
+            until_said: the text that ends each mote's output.
+            limit_ps: limit on the time since the start.
+            enough: given the watched bytes of both motes, returns whether to stop earlier.
 
         Raises:
-            BudgetError: it takes longer.
+            BudgetError: the limit was reached.
             FaultError: a program faulted.
         """
         network = self._network
@@ -136,7 +136,7 @@ class RunningPair:
         return tuple(read(mote, at, size) for mote, (at, size) in enumerate(self._places))
 
     def _listen(self, mote: int) -> None:
-        """Take what a mote has said, and its fault if it has one."""
+        """Collect a mote's output, and raise its fault if it has one."""
         sent = self._network.serial_read_timed(mote, self._board.serial.port)
         self._texts[mote] += bytes(byte for byte, _ in sent).decode("ascii", "replace")
         stop = self._network.fault(mote)
@@ -149,5 +149,5 @@ class RunningPair:
 def run_pair(
     board: "Board", images: Sequence["BuiltImage"], *, until_said: str, limit_ps: int
 ) -> PairRun:
-    """Run a new pair until each mote has said something: see [RunningPair.run][]."""
+    """Run a new pair until each mote has sent a text: see [RunningPair.run][]."""
     return RunningPair(board, images).run(until_said=until_said, limit_ps=limit_ps)

@@ -1,4 +1,4 @@
-"""The host's side of docs/image-protocol.md, over any line that carries bytes."""
+"""The host's side of the protocol in docs/image-protocol.md, over any byte stream."""
 
 import binascii
 import struct
@@ -18,28 +18,28 @@ _CHUNK = 200
 _ATTEMPTS = 4
 _REPLY = 0x80
 _PASSED_OVER = 16
-"""Late or empty frames that may come before an answer: a line that is stuck sends them for ever."""
+"""Late or empty frames allowed before an answer: a line that is stuck sends them for ever."""
 
 
 class Link(Protocol):
     """A line to an image."""
 
     def send(self, data: bytes) -> None:
-        """Put bytes on the line."""
+        """Send bytes to the image."""
 
     def receive(self) -> bytes:
-        """Wait for bytes up to a zero byte (more may follow it), and return them.
+        """Receive bytes up to a zero byte; more may follow it.
 
         Raises:
-            LinkError: none came in time, or the line is closed.
+            LinkError: none arrived in time, or the line is closed.
         """
 
     def settle(self) -> None:
-        """Wait until nothing comes any more, and forget what came."""
+        """Discard received bytes until the line is silent."""
 
 
 class Command(IntEnum):
-    """Types of frames to the image."""
+    """Types of the frames that are sent to the image."""
 
     IDENTIFY = 1
     WRITE = 2
@@ -48,7 +48,7 @@ class Command(IntEnum):
 
 
 class Flag(IntFlag):
-    """How RUN runs."""
+    """Flags of RUN."""
 
     NONE = 0
     EMPTY = 1
@@ -57,7 +57,7 @@ class Flag(IntFlag):
 
 
 class Status(IntEnum):
-    """Answer of a primitive to an operation (`crypto_status`)."""
+    """A primitive's result of an operation (`crypto_status`)."""
 
     OK = 0
     BAD_LENGTH = 1
@@ -82,7 +82,7 @@ class RunResult:
 
 
 def encode(kind: int, sequence: int, body: bytes = b"") -> bytes:
-    """Make a frame, with its ending zero."""
+    """Encode a frame, including its terminating zero."""
     content = bytes((kind, sequence)) + body
     content += struct.pack("<H", binascii.crc_hqx(content, 0xFFFF))
     if len(content) > FRAME_BYTES:
@@ -91,7 +91,7 @@ def encode(kind: int, sequence: int, body: bytes = b"") -> bytes:
 
 
 def decode(frame: bytes) -> tuple[int, int, bytes] | None:
-    """Return a frame's type, sequence and body; None when it is not a frame."""
+    """Decode a frame to its type, sequence number and body; None if it is invalid."""
     try:
         content = cobs.decode(frame)
     except cobs.DecodeError:
@@ -104,11 +104,11 @@ def decode(frame: bytes) -> tuple[int, int, bytes] | None:
 
 
 class Device:
-    """An image that answers.
+    """An image behind a line.
 
     Args:
-        link: the line to it.
-        attempts: how often a frame is sent before giving up.
+        link: the line.
+        attempts: how often to send a frame before giving up.
     """
 
     def __init__(self, link: Link, attempts: int = _ATTEMPTS) -> None:
@@ -118,10 +118,10 @@ class Device:
 
     @cached_property
     def description(self) -> Mapping[str, str]:
-        """An image's description of itself.
+        """The image's description of itself.
 
         Raises:
-            LinkError: it does not answer, answers nonsense or speaks another protocol.
+            LinkError: it does not answer, its answer is invalid, or its protocol differs.
         """
         text = b""
         total = 1
@@ -162,10 +162,10 @@ class Device:
 
         Args:
             slot: one of `slots`.
-            data: what it shall hold.
+            data: the slot's new contents.
 
         Raises:
-            LinkError: no answer, no such slot, or it does not fit.
+            LinkError: no answer, no such slot, or the data does not fit.
         """
         number = self._slot(slot)
         for offset in range(0, max(len(data), 1), _CHUNK):
@@ -173,14 +173,14 @@ class Device:
             self._command(Command.WRITE, body, f"writing {len(data)} bytes to slot {slot}")
 
     def read(self, slot: str, length: int) -> bytes:
-        """Read a slot's first bytes.
+        """Read the first bytes of a slot.
 
         Args:
             slot: one of `slots`.
-            length: how many.
+            length: number of bytes.
 
         Raises:
-            LinkError: no answer, no such slot, or there are not as many.
+            LinkError: no answer, no such slot, or the slot is shorter.
         """
         number = self._slot(slot)
         data = b""
@@ -204,9 +204,9 @@ class Device:
 
         Args:
             operation: one of `operations`.
-            flags: how.
+            flags: see `Flag`.
             repetitions: executions in the window.
-            quiet_ms: how long the image sleeps before the window and again after it.
+            quiet_ms: how long the image sleeps before and after the window.
 
         Raises:
             LinkError: no answer, or no such operation.
@@ -226,7 +226,7 @@ class Device:
             raise LinkError(f"the image says status {status}, which does not exist") from error
 
     def _command(self, command: Command, body: bytes, what: str = "") -> bytes:
-        """Send a command until it is answered; the reply's body behind the status."""
+        """Send a command until it is answered; return the reply's body after the status."""
         self._sequence = self._sequence % 255 + 1
         frame = encode(command, self._sequence, body)
         trouble = "it does not answer"
@@ -234,8 +234,8 @@ class Device:
             if attempt == 0:
                 self._link.send(frame)
             else:
-                # An image does not listen while it answers. The zero ends whatever a broken frame
-                # before has left in it.
+                # An image does not listen while it answers. The zero terminates what a broken
+                # frame may have left in its buffer.
                 self._link.settle()
                 self._link.send(b"\0")
                 self._link.settle()
@@ -259,7 +259,7 @@ class Device:
         )
 
     def _reply(self, command: Command) -> tuple[int, bytes]:
-        """Return the next reply that is ours; older ones that come late are passed over."""
+        """Return the reply to the current command; late replies to older ones are skipped."""
         garbage = b""
         for _ in range(_PASSED_OVER):
             for part in self._link.receive().split(b"\0"):

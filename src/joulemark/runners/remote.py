@@ -1,4 +1,4 @@
-"""Another machine, reached by SSH, on which Joulemark is installed: it measures itself."""
+"""Run Joulemark over SSH on another machine on which it is installed, to measure that machine."""
 
 import io
 import shlex
@@ -12,30 +12,30 @@ from pathlib import Path
 from joulemark.errors import LinkError, ToolError
 
 FOLDER = ".cache/joulemark"
-"""In the home of the user there."""
+"""Folder in the remote user's home."""
 STORE = "remote.db"
-"""It stays there, so that what is interrupted goes on where it stopped."""
+"""The remote store, which stays there so that an interrupted campaign can be resumed."""
 _UNREACHABLE, _NO_COMMAND = 255, 127
 
 
 @dataclass(frozen=True)
 class Host:
-    """A machine and the command there.
+    """A remote machine and its command.
 
     Args:
-        address: as ssh takes it: user@name, or a name of its configuration.
-        command: that starts Joulemark there.
+        address: an address for ssh: user@name, or a name in its configuration.
+        command: the command that starts Joulemark there.
     """
 
     address: str
     command: str = "joulemark"
 
     def run(self, arguments: Sequence[str]) -> int:
-        """Run Joulemark there, with this terminal; its exit code.
+        """Run Joulemark there, attached to this terminal, and return its exit code.
 
         Raises:
             LinkError: the machine cannot be reached.
-            ToolError: ssh is missing here, or Joulemark there.
+            ToolError: ssh is missing here, or Joulemark is missing there.
         """
         command = f"{self.command} {shlex.join(arguments)}"
         code = subprocess.run([*self._ssh(), self.address, command], check=False).returncode
@@ -49,14 +49,14 @@ class Host:
         """Write a file into FOLDER there, and return its path.
 
         Raises:
-            LinkError: the machine cannot be reached, or takes no file.
+            LinkError: the machine cannot be reached, or the file cannot be written.
         """
         path = f"{FOLDER}/{name}"
         self._output(f"mkdir -p {FOLDER} && cat > {shlex.quote(path)}", data)
         return path
 
     def fetch_store(self, folder: Path) -> Path | None:
-        """Copy the store there into a folder here; None where there is none.
+        """Copy the remote store into a local folder; None if there is no store.
 
         Raises:
             LinkError: the machine cannot be reached, or the store cannot be read.
@@ -84,7 +84,7 @@ class Host:
         path = shutil.which("ssh")
         if path is None:
             raise ToolError("no ssh", mend="install the Debian package openssh-client")
-        # A name that begins with a hyphen would be an option.
+        # Without "--", a name that begins with a hyphen would be an option.
         return [path, "--"]
 
     def _refuse_unreachable(self, code: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs an image on a real board, or what stands in for one, over its serial line."""
+"""Run an image on a real board, or on a stand-in for one, over its serial line."""
 
 import time
 
@@ -11,12 +11,12 @@ NAME = "serial"
 
 
 class SerialLink(Closes):
-    """The serial line of a board that has its image.
+    """The serial line of a board that has been flashed.
 
     Args:
-        port: of the host.
-        baud: as the board's file says.
-        timeout_s: how long an answer may take.
+        port: the host's port.
+        baud: the baud rate in the board's file.
+        timeout_s: time limit of an answer.
 
     Raises:
         LinkError: the port cannot be opened.
@@ -33,7 +33,7 @@ class SerialLink(Closes):
         self._port.reset_input_buffer()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the port."""
         self._port.close()
 
     def send(self, data: bytes) -> None:
@@ -48,10 +48,10 @@ class SerialLink(Closes):
             raise LinkError(f"went away: {error}", self._where, "plug it in again") from error
 
     def settle(self) -> None:
-        """Read until nothing comes for longer than a host and its USB bridge hold bytes back.
+        """Discard input until none arrives for longer than a host and its USB bridge delay bytes.
 
         Raises:
-            LinkError: it was unplugged, or what comes does not end.
+            LinkError: it was unplugged, or the input does not end.
         """
         deadline = time.monotonic() + self.timeout_s
         try:
@@ -65,7 +65,7 @@ class SerialLink(Closes):
         """Read up to a zero byte.
 
         Raises:
-            LinkError: none comes in time, or it was unplugged.
+            LinkError: none arrives in time, or it was unplugged.
         """
         data = b""
         deadline = time.monotonic() + self.timeout_s
