@@ -1,9 +1,9 @@
 """Meters of current or energy: one module each, found by its name.
 
-A module is a meter when it defines `open_meter`, whose parameters declare the meter's options
+A module is a meter if it defines `open_meter`, whose parameters declare the meter's options
 (`joulemark.meters.options`). Modules are found here, in `scpi`, and in the folder `meters` of
-JOULEMARK_INSTRUMENTS. A meter says what the instrument's manual says of its accuracy, or asks for
-it where nothing was read in a manual: nothing here is guessed.
+JOULEMARK_INSTRUMENTS. A meter takes its accuracy from the instrument's manual, or has the user
+state it: nothing here is guessed.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,14 +24,14 @@ found.extend(__path__, "meters")
 
 @dataclass(frozen=True)
 class CurrentRange:
-    """A range of an instrument, as its manual's table has it.
+    """A range of an instrument, from the table in its manual.
 
     Args:
-        full_scale_a: its name; it reads somewhat beyond.
-        of_reading: part of the accuracy, a fraction of the reading.
-        of_range: the other part, a fraction of the full scale.
-        shunt_ohm: what the board's current flows through; times the current it is the burden
-            voltage.
+        full_scale_a: nominal full scale, which names the range; it reads somewhat beyond.
+        of_reading: first term of the accuracy, as a fraction of the reading.
+        of_range: second term of the accuracy, as a fraction of the full scale.
+        shunt_ohm: resistance that the board's current flows through; times the current, it gives
+            the burden voltage.
     """
 
     full_scale_a: float
@@ -41,7 +41,7 @@ class CurrentRange:
 
     @property
     def accuracy(self) -> "Accuracy":
-        """Bound on the error of a reading, in this range."""
+        """Bound on the error of a reading in this range."""
         from joulemark.meters.samples import Accuracy
 
         return Accuracy(self.of_reading, self.of_range * self.full_scale_a)
@@ -53,27 +53,27 @@ class Specification:
 
     title: str
     document: str
-    """Where the numbers are from."""
+    """Source of the numbers."""
     rate_hz: float | None
-    """Samples in a second; None where it counts energy."""
+    """Samples per second; None if it counts energy."""
     resolution: str
-    """With its unit."""
+    """Resolution, with its unit."""
     window_s: float = 1.6
-    """How long a window has to be to be measured well."""
+    """Length of a window that it measures well."""
     ranges: tuple[CurrentRange, ...] = ()
-    """Empty where the accuracy has to be stated by whoever measures."""
+    """Empty if the user must state the accuracy."""
     measures_voltage: bool = False
-    """It needs not be told the supply voltage."""
+    """It need not be told the supply voltage."""
     marker: str = ""
-    """Its digital input for the marker, where it has one."""
+    """Its digital input for the marker; empty if it has none."""
     attended: bool = False
     """A person reads it."""
     step_j: float | None = None
-    """Energy of one step of its counter, where it counts and its steps are seen."""
+    """Energy of one step of its counter, if it counts in visible steps."""
 
 
 class Meter(Protocol):
-    """An instrument that records the board's current in ampere, or counts its energy in joule."""
+    """An instrument that records the board's current in ampere or counts its energy in joules."""
 
     @property
     def specification(self) -> Specification:
@@ -84,10 +84,10 @@ class Meter(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
     def start(self, seconds: float) -> None:
-        """Begin to record for this long, or to count, and come back.
+        """Start recording for this long, or counting, and return at once.
 
         Raises:
-            MeterError: it does not do as it is told.
+            MeterError: the instrument refuses.
         """
 
     def finish(self) -> "Samples | Counted":
@@ -99,12 +99,12 @@ class Meter(Protocol):
 
 
 def names() -> list[str]:
-    """Names of the meters."""
+    """Return the names of the meters."""
     return sorted(name for name, m in _modules().items() if hasattr(found.load(m), "open_meter"))
 
 
 def options(name: str) -> list[Declared]:
-    """The options that a meter declares.
+    """Return the options that a meter declares.
 
     Raises:
         InputError: there is no such meter.
@@ -113,7 +113,7 @@ def options(name: str) -> list[Declared]:
 
 
 def summary(name: str) -> str:
-    """A meter in one sentence: the first of its module.
+    """Return a one-sentence summary of a meter: the first line of its module's docstring.
 
     Raises:
         InputError: there is no such meter.
@@ -135,12 +135,12 @@ def open_meter(
     Args:
         name: one of `names`.
         given: values of the options that it declares, by parameter.
-        supply_v: supply voltage at the board, where it is known.
-        ask: shows a person a question and returns what was typed.
-        clock: what it goes by where it paces itself.
+        supply_v: supply voltage at the board, if it is known.
+        ask: shows a question to a person and returns the typed answer.
+        clock: clock for a meter that paces itself.
 
     Raises:
-        InputError: there is none of that name, or an option that it needs is missing or wrong.
+        InputError: no meter has that name, or an option is missing or invalid.
         MeterError: it cannot be reached.
     """
     opener = _opener(name)

@@ -18,7 +18,7 @@ _HWMON_STEP_A = 1e-3  # what curr1_input counts in
 
 
 class _Files:
-    """A folder of sysfs, whose files are numbers."""
+    """A sysfs folder whose files contain numbers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -36,12 +36,12 @@ class _Files:
 
 
 def open_meter(resource: Folder, accuracy: StatedAccuracy, clock: Clock = HOST) -> Polled:
-    """A chip's folder under /sys/class/hwmon or /sys/bus/iio/devices.
+    """Open a chip by its folder under /sys/class/hwmon or /sys/bus/iio/devices.
 
-    Its accuracy is that of the chip and of the shunt resistor beside it.
+    The accuracy must include that of the chip and of its shunt resistor.
 
     Raises:
-        InputError: it is the folder of something else.
+        InputError: the folder is not such a chip's.
         MeterError: it cannot be read.
     """
     folder = Path(resource)
@@ -65,7 +65,7 @@ def open_meter(resource: Folder, accuracy: StatedAccuracy, clock: Clock = HOST) 
                 "name the one under /sys/class/hwmon with curr1_input, or under "
                 "/sys/bus/iio/devices with in_current3_raw",
             )
-        # The shunt's voltage comes before the bus's.
+        # The shunt voltage's file sorts before the bus voltage's.
         current, voltage = (c[-1].name.removesuffix("_raw") for c in (currents, voltages))
         step_a, kind = files.number(f"{current}_scale") * 1e-3, "IIO"
 

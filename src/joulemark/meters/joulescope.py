@@ -1,8 +1,7 @@
 """Joulescope JS110 and JS220, through the maker's package `joulescope`. Not tried on one.
 
-pip install joulemark[joulescope]. The calls are those of joulescope 1.5: `scan_require_one`, and a
-device's `parameter_set` and `read`. Its digital inputs are not read: windows are found in the
-current.
+pip install joulemark[joulescope]. This uses joulescope 1.5: `scan_require_one`, and a device's
+`parameter_set` and `read`. Its digital inputs are not read; windows are found in the current.
 """
 
 import threading
@@ -23,8 +22,8 @@ class Joulescope(Closes):
     """One Joulescope.
 
     Args:
-        device: as the package gives it, not yet open.
-        accuracy: relative bound on its error, as whoever measures states it.
+        device: the package's device, not yet open.
+        accuracy: relative bound on its error, stated by the user.
     """
 
     where = "Joulescope"
@@ -50,13 +49,13 @@ class Joulescope(Closes):
             raise MeterError(f"cannot be opened: {error}", self.where) from error
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the device."""
         if self._thread is not None:
             self._thread.join()
         self._device.close()
 
     def start(self, seconds: float) -> None:
-        """Read in the background."""
+        """Start reading in the background."""
         self._read, self._failure = None, None
         self._thread = threading.Thread(target=self._run, args=(seconds,), daemon=True)
         self._thread.start()
@@ -68,7 +67,7 @@ class Joulescope(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """Samples: currents that with the mean voltage give the power of each sample.
+        """Return currents that, times the mean voltage, give each sample's power.
 
         Raises:
             MeterError: it was unplugged, or there is no voltage.
@@ -79,7 +78,7 @@ class Joulescope(Closes):
         if self._failure is not None:
             mend = "check the cable; what was measured before is kept"
             raise MeterError(f"it stopped: {self._failure}", self.where, mend) from self._failure
-        # Lost samples are not numbers, which the evaluation refuses.
+        # Lost samples are NaN, which the evaluation rejects.
         ampere, volt = np.asarray(self._read, dtype=np.float64).T
         mean_v = float(np.nanmean(volt))
         if not mean_v > 0:
@@ -95,11 +94,11 @@ class Joulescope(Closes):
 
 
 def open_meter(accuracy: StatedAccuracy) -> Joulescope:
-    """The one Joulescope that is connected.
+    """Open the only connected Joulescope.
 
     Raises:
         ToolError: its package is not installed.
-        MeterError: there is none, or more than one.
+        MeterError: none or several are connected.
     """
     try:
         import joulescope

@@ -1,7 +1,7 @@
 """A meter that a person reads: a USB meter that counts watt-hours or ampere-hours.
 
-As in yilmaz-2018: the reading is typed in when the operation is done. A person needs time to read:
-`REACTION_S` is assumed, and goes into the uncertainty.
+As in yilmaz-2018, the reading is typed in when the operation is done. The time that a person takes
+to read it is assumed to be at most `REACTION_S`, which is part of the uncertainty.
 """
 
 import math
@@ -15,9 +15,9 @@ from joulemark.meters.options import POSITIVE, SUPPLY, Option, StatedAccuracy
 from joulemark.meters.samples import Counted
 
 UNITS = {"Wh": 3600.0, "mWh": 3.6, "J": 1.0, "Ah": 3600.0, "mAh": 3.6}
-"""Joule per unit; ampere-hours are per volt."""
+"""Joules per unit; for ampere-hours, joules per unit and volt."""
 REACTION_S = 1.0
-"""Assumed bound on how late a display is read."""
+"""Assumed bound on the delay of a reading."""
 _WINDOW_S = 100.0
 
 
@@ -25,14 +25,14 @@ class Manual(Closes):
     """A display that counts energy or charge, read before and after each run.
 
     Args:
-        read_line: shows a question and returns what was typed; EOFError ends the measurement.
-        unit: of the display: one of UNITS.
-        supply_v: for ampere-hours.
+        read_line: shows a question and returns the typed answer; EOFError ends the measurement.
+        unit: unit of the display: one of UNITS.
+        supply_v: supply voltage, used for ampere-hours.
         resolution: smallest step of the display, in its unit.
-        accuracy: relative bound on its error.
+        accuracy: relative bound on the display's error.
 
     Raises:
-        InputError: the unit is not known, or the step is none.
+        InputError: the unit is unknown, or the step is not a positive number.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Manual(Closes):
         )
 
     def start(self, seconds: float) -> None:
-        """Ask for the reading before the run, which begins when it is typed."""
+        """Ask for the reading before the run; the run begins when it is typed."""
         question = f"reading now ({self._unit}); about {seconds:.2g} s run then: "
         self._before = self._reading(question, 0.0)
 
@@ -76,7 +76,7 @@ class Manual(Closes):
         """Ask for the reading after the run.
 
         Raises:
-            InputError: the display did not move far enough to say anything.
+            InputError: the display moved by less than a step.
         """
         after = self._reading(f"reading at the end ({self._unit}): ", self._before)
         moved = after - self._before
@@ -88,7 +88,8 @@ class Manual(Closes):
             )
         return Counted(
             moved * self._joule,
-            # Two readings, each known to a step: rectangular (JCGM 100:2008, 4.3.7).
+            # Two readings, each with a rectangular distribution of one step's width (JCGM
+            # 100:2008, 4.3.7).
             self._resolution * self._joule / math.sqrt(6.0),
             self._accuracy,
             edge_bound_s=REACTION_S,
@@ -96,7 +97,7 @@ class Manual(Closes):
         )
 
     def _reading(self, question: str, least: float) -> float:
-        """A number that is not below another; asked for until it is one."""
+        """Ask until the answer is a finite number that is not below `least`."""
         while True:
             typed = self._read_line(question).strip().replace(",", ".")
             try:
@@ -132,10 +133,10 @@ def open_meter(
     supply_v: float | None = None,
     ask: Callable[[str], str],
 ) -> Manual:
-    """A display as the options describe it.
+    """Open a display that is described by options.
 
     Raises:
-        InputError: its step or its unit is wrong, or ampere-hours lack the voltage.
+        InputError: its step or unit is invalid, or the voltage for ampere-hours is missing.
     """
     if unit.endswith("Ah") and supply_v is None:
         raise InputError(

@@ -10,16 +10,16 @@ NAME = "model"
 
 
 class ModelMeter:
-    """Energy of a board from the time that its parts spend in each power state.
+    """Computes a board's energy from the time that its parts spend in each power state.
 
-    For the chip, what the board's maker states for the whole board counts, where it was stated for
-    the clock in use or where the current does not depend on the clock; otherwise what the chip's
-    maker states for the chip. A device adds what it draws, but in its quiescent states: there, the
-    current stated for the whole board has it. What the board's file does not wire is off. A radio
-    within the chip adds what the board's file states of it.
+    The chip's current is the one that the board's maker states for the whole board, if it is stated
+    for the clock in use or does not depend on the clock; otherwise the one that the chip's maker
+    states. Devices add their own currents, except in their quiescent states, which the current of
+    the whole board includes. Devices that the board's file does not wire are off. The chip's own
+    radio adds the currents that the board's file states for it.
 
     Args:
-        board: whose currents to use.
+        board: the board.
     """
 
     def __init__(self, board: Board) -> None:
@@ -44,7 +44,7 @@ class ModelMeter:
         return chip
 
     def _current_of(self, part: str, state: str, clock_hz: int) -> Current | None:
-        """Current of a part; None where the current of the whole board has it."""
+        """Return a part's current; None if the current of the whole board includes it."""
         if part == MCU:
             return self.current(state, clock_hz)
         if part == RADIO and part not in self._quiescent:
@@ -55,9 +55,10 @@ class ModelMeter:
         return Current(stated.value, stated.grade, stated.source)
 
     def _of_radio(self, state: str) -> Current | None:
-        """Current that a radio within the chip adds in a state; 0 where its file states none.
+        """Return the current that the chip's own radio adds in a state; None if none is stated.
 
-        What is stated of the whole board with its core asleep has the chip's lightest sleep in it.
+        A current stated for the whole board with its core asleep includes the chip's lightest sleep
+        state, which is subtracted.
         """
         states = [] if self._board.radio is None else self._board.radio.state
         stated = next((one for one in states if one.name == state), None)
@@ -73,15 +74,15 @@ class ModelMeter:
 
     @property
     def idle(self) -> Current:
-        """Current of the board when it has nothing to do."""
+        """The board's current when it has nothing to do."""
         return self.current(self._board.idle_state, self._board.clock_profile(None).hz)
 
     def energy(self, times: Occupancy) -> Energy:
-        """Energy drawn in these times."""
+        """Return the energy drawn in these times."""
         return energy(times, self._supply_v, self.current_of, self.idle)
 
     def notes(self, times: Occupancy) -> list[str]:
-        """The currents that an energy was computed with, and where they come from."""
+        """Describe the currents that an energy was computed with, and their sources."""
         used = []
         for part, state, hz in sorted(times):
             current = self.current_of(part, state, hz)

@@ -1,8 +1,8 @@
-"""Options of meters: each meter declares its own.
+"""Command-line options of meters: each meter declares its own.
 
-A parameter of a meter's `open_meter` is an option of the command line when its annotation carries
-an `Option`; it has to be given where it has no default. Other parameters are the measurement's own
-(see `Surroundings`).
+A parameter of a meter's `open_meter` is an option of the command line if its annotation carries an
+`Option`; it is required if it has no default. The measurement provides the other parameters (see
+`surroundings` of `take`).
 """
 
 import inspect
@@ -21,11 +21,11 @@ class Option:
     Args:
         flag: its name, such as --range.
         help: one sentence.
-        example: a value as it may be given; in the message where it is missing.
-        unit: of a number; "1" of a fraction, "display" of what is in the display's own unit.
-        low: the least value of a number.
-        high: what it has to be below.
-        identifies: another value measures another thing; a port's name does not.
+        example: an example value, for messages.
+        unit: unit of a number; "1" for a fraction, "display" for the display's own unit.
+        low: least value of a number.
+        high: exclusive upper bound of a number.
+        identifies: whether another value is a different measurement; a port's name is not.
     """
 
     flag: str
@@ -37,17 +37,17 @@ class Option:
     identifies: bool = True
 
     def check(self, value: float) -> None:
-        """Refuse a number that it cannot be.
+        """Check a number.
 
         Raises:
-            InputError: not finite, or out of its bounds.
+            InputError: it is not finite, or out of bounds.
         """
         if not (math.isfinite(value) and self.low <= value < self.high):
             raise InputError(f"{value:g} is out of range", self.flag, f"such as {self.example}")
 
 
 POSITIVE = math.ulp(0.0)
-"""The least number above zero."""
+"""The smallest number above zero."""
 
 Resource = Annotated[
     str,
@@ -83,7 +83,7 @@ SUPPLY = Option("--supply-v", "Supply voltage at the board.", "3.0", unit="V", l
 
 @dataclass(frozen=True)
 class Declared:
-    """An option, and the parameter that takes it."""
+    """An option, and the parameter that receives it."""
 
     parameter: str
     option: Option
@@ -92,7 +92,7 @@ class Declared:
 
 
 def declared(function: Callable[..., object]) -> list[Declared]:
-    """The options that a function's parameters declare."""
+    """Return the options that a function's parameters declare."""
     hints = get_type_hints(function, include_extras=True)
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
@@ -107,7 +107,7 @@ def declared(function: Callable[..., object]) -> list[Declared]:
 
 
 def _extras(hint: Any) -> list[object]:
-    """Metadata of annotations, including those of a union's members."""
+    """Return the metadata of an annotation, including those of a union's members."""
     if get_origin(hint) is Annotated:
         return list(hint.__metadata__)
     return [extra for member in get_args(hint) for extra in _extras(member)]
@@ -128,13 +128,13 @@ def take(
     given: Mapping[str, object],
     surroundings: Mapping[str, object],
 ) -> dict[str, Any]:
-    """The arguments of a function that declares options.
+    """Return the arguments for a function that declares options.
 
     Args:
-        function: what is to be called.
+        function: the function to call.
         where: what it is, for messages.
         given: values of its options, by parameter.
-        surroundings: what it may take besides, by parameter; None stands for what is not known.
+        surroundings: further values that it may take, by parameter; None if unknown.
 
     Raises:
         InputError: an option is missing, unknown or out of range, or the supply voltage is needed.
@@ -157,6 +157,6 @@ def take(
         if surroundings.get(name) is not None:
             taken[name] = surroundings[name]
         elif parameter.default is inspect.Parameter.empty:
-            # Of what surrounds a meter, the supply's voltage alone can be missing.
+            # Of the surroundings, only the supply voltage can be missing.
             raise InputError("the supply voltage is not known", where, f"give {SUPPLY.flag}")
     return taken

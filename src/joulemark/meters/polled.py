@@ -1,4 +1,4 @@
-"""Meters that do not stream by themselves, read at a steady pace."""
+"""Poll meters that do not stream, at a steady pace."""
 
 import itertools
 import threading
@@ -14,20 +14,21 @@ from joulemark.meters.samples import Accuracy, Samples
 
 _GAP = 3.0
 _GAP_S = 0.1
-"""A reading may be late by so many intervals, or by so much."""
+"""Limits on the gap between readings, in intervals and in seconds; the larger one applies."""
 
 
 class Polled(Closes):
-    """Reads in the background.
+    """A meter that is read in the background.
 
     Args:
-        read: gives current in ampere and voltage in volt now; MeterError where it cannot.
-        interval_s: from one reading to the next.
-        accuracy: bound on the error of a reading of the current.
-        specification: what it can do.
-        where: which meter, for messages.
-        close: lets go of it.
-        clock: what it paces itself by.
+        read: returns the present current in ampere and voltage in volt; raises MeterError if it
+            cannot.
+        interval_s: time from one reading to the next.
+        accuracy: bound on the error of a current reading.
+        specification: the meter's capabilities.
+        where: the meter, for messages.
+        close: releases the meter.
+        clock: clock that paces the readings.
     """
 
     def __init__(
@@ -54,14 +55,14 @@ class Polled(Closes):
         self._failure: MeterError | None = None
 
     def close(self) -> None:
-        """Let go of it."""
+        """Stop reading and release the meter."""
         if self._thread is not None:
             self._ending.set()
             self._thread.join()
         self._release()
 
     def start(self, seconds: float) -> None:
-        """Begin to read, for at least this long and until it is to finish."""
+        """Start reading, for at least this long and until `finish` is called."""
         self._ending.clear()
         self._rows, self._failure = [], None
         self._thread = threading.Thread(target=self._run, args=(seconds,), daemon=True)
@@ -71,7 +72,7 @@ class Polled(Closes):
         begin_s = self._clock.now_s()
         try:
             for number in itertools.count():
-                # Whoever is late must not make the recording end before the window.
+                # If the caller is late, the recording must not end before the window.
                 if number * self._interval_s >= seconds and self._ending.is_set():
                     break
                 self._clock.sleep(begin_s + number * self._interval_s - self._clock.now_s())
@@ -82,7 +83,7 @@ class Polled(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """Readings: currents that with the mean voltage give the power of each reading.
+        """Stop, and return currents that, times the mean voltage, give each reading's power.
 
         Raises:
             MeterError: it was unplugged, or there is no voltage.
@@ -105,7 +106,7 @@ class Polled(Closes):
         mean_v = float(np.mean(volt))
         if not mean_v > 0:
             raise MeterError(f"it reads {mean_v:g} V", self.where, "is the supply on?")
-        # A program is not called to the millisecond: each reading holds until the next one.
+        # Scheduling jitters by milliseconds, so resample: each reading holds until the next one.
         even_s = np.arange(at_s[0], at_s[-1], self._interval_s)
         held = np.searchsorted(at_s, even_s, "right") - 1
         return Samples(

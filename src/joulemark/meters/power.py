@@ -1,4 +1,4 @@
-"""Energy of a stretch of time: supply voltage x current, summed over the power states."""
+"""Energy of a time interval: supply voltage x current, summed over the power states."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
     from joulemark._engine import PowerInterval
 
 ACTIVE = "active"
-"""Name in a chip file of the state in which its core runs."""
+"""The power state in chip files in which the core runs."""
 
 Occupancy = Mapping[tuple[str, str, int], int]
-"""Time in picoseconds by part of the board, its power state and its clock in hertz."""
+"""Time in picoseconds, by part of the board, power state and clock in hertz."""
 
 
 @dataclass(frozen=True)
 class Current:
-    """A supply current and how far it can be trusted."""
+    """A supply current, with its grade and source."""
 
     ampere: float
     grade: Grade
     source: str
     uncertainty_a: float | None = None
-    """Half width of the 95% interval, where it is stated."""
+    """Half width of the 95% interval, if stated."""
 
 
 @dataclass(frozen=True)
 class Energy:
     """Energy drawn from the supply.
 
-    `net_nj` leaves out what the board would have drawn idle for the same time. `grade` is the
-    weakest grade of the currents that went into it.
+    `net_nj` excludes what the board would have drawn idle in the same time. `grade` is the weakest
+    grade among the currents that contributed.
     """
 
     gross_nj: float
@@ -45,14 +45,14 @@ _WEAKNESS: tuple[Grade, ...] = ("measured", "datasheet", "inferred")
 
 
 def weakest(grades: Iterable[Grade]) -> Grade:
-    """The grade that the least trustworthy of several has."""
+    """Return the least trustworthy of several grades."""
     return max(grades, key=_WEAKNESS.index)
 
 
 def occupancy(
     tracks: Mapping[str, Iterable["PowerInterval"]], start_ps: int, end_ps: int
 ) -> Occupancy:
-    """Time of each part in each state at each clock within a window."""
+    """Return the time of each part in each state at each clock within a window."""
     result: dict[tuple[str, str, int], int] = defaultdict(int)
     for part, intervals in tracks.items():
         for interval in intervals:
@@ -66,9 +66,9 @@ def total(
     tracks: Mapping[str, Iterable["PowerInterval"]],
     current: Callable[[str, str, int], Current | None],
 ) -> Iterator[tuple[float, int]]:
-    """The current of all parts together, in ampere, until a time in picoseconds.
+    """Yield the total current of all parts in ampere, and the time in picoseconds until it changes.
 
-    All tracks cover the same time.
+    All tracks must cover the same time.
     """
     for amperes, end_ps in by_part(tracks, current):
         yield sum(amperes), end_ps
@@ -78,9 +78,10 @@ def by_part(
     tracks: Mapping[str, Iterable["PowerInterval"]],
     current: Callable[[str, str, int], Current | None],
 ) -> Iterator[tuple[tuple[float, ...], int]]:
-    """The current of each part, in ampere and in the order of tracks, until a time in picoseconds.
+    """Yield the parts' currents in ampere, in the order of tracks, and the time until they change.
 
-    Where another part's current has a part's, it is 0. All tracks cover the same time.
+    The time is in picoseconds. A part whose current is included in another part's has 0. All tracks
+    must cover the same time.
     """
     running = {part: iter(intervals) for part, intervals in tracks.items()}
     now = {part: next(intervals, None) for part, intervals in running.items()}
@@ -100,7 +101,7 @@ def by_part(
 
 
 def duration_s(times: Occupancy) -> float:
-    """How long a window was: each part has a state all the time."""
+    """Return the length of a window, which is the sum over the chip's states."""
     return sum(ps for (part, _, _), ps in times.items() if part == MCU) * 1e-12
 
 
@@ -113,10 +114,11 @@ def energy(
     """Integrate supply voltage x current over the states of a window.
 
     Args:
-        times: how long which part was in which state at which clock.
-        supply_v: the board's supply.
-        current: of a part in a state at a clock; None where another part's current has it already.
-        idle: what the board draws when it has nothing to do.
+        times: time by part, state and clock.
+        supply_v: the board's supply voltage.
+        current: returns a part's current in a state at a clock; None if another part's current
+            includes it.
+        idle: the board's current when it has nothing to do.
     """
     charge_c = 0.0
     total_s = duration_s(times)

@@ -1,7 +1,7 @@
 """Linux powercap: the energy that a processor counts of itself, such as Intel's RAPL.
 
 Documentation/power/powercap/powercap.rst and Documentation/ABI/testing/sysfs-class-powercap:
-energy_uj counts microjoule up to max_energy_range_uj and begins anew.
+energy_uj counts microjoules up to max_energy_range_uj and then restarts at zero.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from joulemark.meters.options import Folder, StatedAccuracy
 from joulemark.meters.samples import Counted
 
 UPDATE_S = 1e-3
-"""Assumed: how often a processor brings its counter up to date."""
+"""Assumed interval at which a processor updates its counter."""
 _WINDOW_S = 2.0
 
 
@@ -25,7 +25,7 @@ class Powercap(Closes):
         accuracy: relative bound on its error; the kernel states none.
 
     Raises:
-        InputError: it is no power zone.
+        InputError: the folder is not a power zone with a counter.
         MeterError: it cannot be read.
     """
 
@@ -51,18 +51,18 @@ class Powercap(Closes):
         )
 
     def start(self, seconds: float) -> None:
-        """Note the counter."""
+        """Read the counter."""
         self._begin_uj = self._read("energy_uj")
 
     def finish(self) -> Counted:
-        """Count since then; the counter may have wrapped once.
+        """Return the energy counted since `start`; the counter may have wrapped once.
 
         Raises:
             MeterError: it cannot be read, or has not moved.
         """
         moved_uj = self._read("energy_uj") - self._begin_uj
         if moved_uj < 0:
-            # From the highest count it goes on at zero.
+            # After its highest count it continues at zero.
             moved_uj += self._range_uj + 1
         if moved_uj <= 0:
             raise MeterError("its counter does not move", str(self._zone), "use another zone")
@@ -82,10 +82,10 @@ class Powercap(Closes):
 
 
 def open_meter(resource: Folder, accuracy: StatedAccuracy) -> Powercap:
-    """A power zone under /sys/class/powercap.
+    """Open a power zone under /sys/class/powercap.
 
     Raises:
-        InputError: it is no power zone.
+        InputError: the folder is not a power zone with a counter.
         MeterError: it cannot be read.
     """
     return Powercap(Path(resource), accuracy)

@@ -30,11 +30,11 @@ class Ppk2(Closes):
     Args:
         resource: its serial port.
         supply_v: supply voltage at the board.
-        accuracy: relative bound on its error. Its manual has no table that a bound can be taken
-            from, so whoever measures states it, from a calibration or the maker's promise.
+        accuracy: relative bound on its error. Its manual has no table with such a bound, so the
+            user states it, from a calibration or the maker's promise.
 
     Raises:
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
 
     specification = Specification(
@@ -62,7 +62,7 @@ class Ppk2(Closes):
         try:
             known = self._device.get_modifiers()
         except (serial.SerialException, OSError, ValueError):
-            # What comes may not even be text.
+            # The answer may not even be text.
             known = None
         if not known:
             self.close()
@@ -71,13 +71,13 @@ class Ppk2(Closes):
         self._device.set_source_voltage(round(supply_v * 1e3))
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close its port."""
         port, self._device.ser = self._device.ser, None
         if port is not None:
             port.close()
 
     def start(self, seconds: float) -> None:
-        """Stream in the background, for at least this long and until it is to finish.
+        """Record in the background for at least this long, and until `finish` is called.
 
         Raises:
             MeterError: it was unplugged.
@@ -101,7 +101,7 @@ class Ppk2(Closes):
     def _listen(self, wanted: int) -> None:
         last = time.monotonic()
         try:
-            # A host that is late must not make the recording end before the window.
+            # If the host is late, the recording must not end before the window.
             while len(self._recorded) < wanted or not self._ending.is_set():
                 data = self._device.ser.read(self._device.ser.in_waiting or 1)
                 if data:
@@ -113,7 +113,7 @@ class Ppk2(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """Streamed samples, with the marker's edges.
+        """Stop, and return the samples with the marker's edges.
 
         Raises:
             MeterError: it was unplugged, or samples are missing.
@@ -126,7 +126,7 @@ class Ppk2(Closes):
             raise self._gone(self._failure)
         try:
             self._device.stop_measuring()
-            # What was on its way is not to be taken for the next run's.
+            # Samples still in transit must not be taken for the next run's.
             self._device.ser.timeout = _QUIET_S
             while self._device.ser.read(self._device.ser.in_waiting or 1):
                 pass
@@ -157,9 +157,9 @@ class Ppk2(Closes):
 
 
 def open_meter(resource: SerialPort, supply_v: float, accuracy: StatedAccuracy) -> Ppk2:
-    """A profiler on a serial port.
+    """Open a profiler on a serial port.
 
     Raises:
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
     return Ppk2(resource, supply_v, accuracy)

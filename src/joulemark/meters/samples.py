@@ -1,4 +1,4 @@
-"""Readings of a meter: samples of a current, or a count of energy, and how wrong they may be."""
+"""Readings of a meter: samples of a current or a count of energy, with bounds on their error."""
 
 from dataclasses import dataclass
 
@@ -10,20 +10,20 @@ from joulemark.errors import InputError
 Floats = npt.NDArray[np.float64]
 
 MARGIN = 3
-"""Samples on each side of a found edge that count neither as window nor as idle."""
+"""Samples on each side of a detected edge that belong neither to the window nor to idle time."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
     """The meter's stated bound on the error of a reading: |error| <= of_reading * I + offset_a.
 
-    `of_reading` is a fraction, `offset_a` in ampere.
+    `of_reading` is a fraction, `offset_a` is in ampere.
     """
 
     of_reading: float
     offset_a: float
     signed: bool = True
-    """It reads below zero too, so that its offset cancels from a difference of readings."""
+    """It also reads below zero, so its offset cancels in a difference of readings."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class Samples:
     """Samples that a meter recorded in one run.
 
     Args:
-        start_s: when each sample's averaging began.
+        start_s: start of each sample's averaging.
         current_a: mean current over each sample.
-        interval_s: from one sample to the next.
+        interval_s: time from one sample to the next.
         supply_v: supply voltage at the board.
-        accuracy: the meter's, in the range that was used.
-        edges_s: marker edges, rising and falling in turn, where the meter has digital inputs.
-        marker: name of that digital input, though no edge may have been seen there.
-        where: what the samples came from, for messages.
+        accuracy: accuracy of the meter in the range used.
+        edges_s: marker edges, alternately rising and falling, if the meter has digital inputs.
+        marker: name of that digital input, even if no edge was seen there.
+        where: source of the samples, for messages.
     """
 
     start_s: Floats
@@ -53,14 +53,14 @@ class Samples:
 
 @dataclass(frozen=True)
 class Counted:
-    """Energy that a counting meter counted from the start of a run to its end.
+    """Energy counted by a meter from the start of a run to its end.
 
     Args:
-        joule: the difference of its readings.
-        uncertainty_j: standard uncertainty that its steps leave.
-        of_reading: bound on its gain's error, a fraction.
-        edge_bound_s: bound on how far from the run's start and end it was read.
-        where: which meter, for messages.
+        joule: difference of its readings.
+        uncertainty_j: standard uncertainty due to its steps.
+        of_reading: bound on its gain error, as a fraction.
+        edge_bound_s: bound on the delay of its readings at the run's start and end.
+        where: the meter, for messages.
     """
 
     joule: float
@@ -71,10 +71,10 @@ class Counted:
 
 
 def check(samples: Samples) -> None:
-    """Refuse samples that cannot be integrated.
+    """Check that samples can be integrated.
 
     Raises:
-        InputError: too few, not finite, overload, or not evenly spaced (samples were lost).
+        InputError: they are too few, not finite, overloaded, or not evenly spaced (some are lost).
     """
     if len(samples.current_a) < 2 * MARGIN + 2:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Traces that were recorded elsewhere: CSV with a header, LabVIEW .lvm, PPK2, Joulescope.
+"""Read traces recorded elsewhere: CSV with a header, LabVIEW .lvm, PPK2, Joulescope.
 
-Columns are told by their names and units. Where that leaves a choice, or none, the error says what
-to state; nothing is guessed. LabVIEW's format: National Instruments, "Specification for the
+Columns are identified by their names and units. If that is ambiguous or impossible, an error says
+what to state; nothing is guessed. LabVIEW's format: National Instruments, "Specification for the
 LabVIEW Measurement File (.lvm)".
 """
 
@@ -20,7 +20,7 @@ from joulemark.meters.samples import Accuracy, Samples, check
 
 Floats = npt.NDArray[np.float64]
 
-# Symbol of a unit to what it measures and its size.
+# By a unit's symbol: the quantity that it measures, and its size.
 _UNITS = {
     **{f"{p}a": ("current", s) for p, s in {"": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}.items()},
     **{f"{p}s": ("time", s) for p, s in {"": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}.items()},
@@ -33,15 +33,15 @@ _DIGITAL = re.compile(r"^d0$", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Facts given by the file's owner, where the file does not state them.
+    """Facts that the user states because the file does not.
 
     Args:
         supply_v: supply voltage at the board.
-        accuracy: bound on the error of the meter that recorded it, as a fraction of the reading.
+        accuracy: bound on the error of the recording meter, as a fraction of the reading.
         time: name of the column of times.
         current: name of the column of currents.
-        time_unit: where its name does not say it.
-        current_unit: where its name does not say it.
+        time_unit: unit of the times, if the column's name does not state it.
+        current_unit: unit of the currents, if the column's name does not state it.
     """
 
     supply_v: float
@@ -66,7 +66,7 @@ class _Table:
     first_line: int
     decimal: str = "."
     interval_s: float | None = None
-    """Where the file states it instead of times."""
+    """Sampling interval, if the file states it instead of times."""
 
 
 def read(path: Path, choice: Choice) -> Samples:
@@ -74,11 +74,11 @@ def read(path: Path, choice: Choice) -> Samples:
 
     Args:
         path: the file.
-        choice: what it does not say itself.
+        choice: facts that the file does not state.
 
     Raises:
-        InputError: it cannot be read, is cut short or does not say what is what; names the file,
-            the line where there is one, and what to state.
+        InputError: the file cannot be read, is cut short or is ambiguous; the error names the file
+            and, if there is one, the line, and says what to state.
     """
     table = _read_table(path)
     where = str(path)
@@ -140,7 +140,7 @@ def _read_table(path: Path) -> _Table:
 
 
 def _csv(path: Path, lines: list[str]) -> _Table:
-    """Column names in the last line before the numbers, which may begin with #."""
+    """Parse CSV with column names in the last line before the numbers, which may begin with #."""
 
     def split(line: str) -> list[str]:
         separator = max("\t;,", key=line.count)
@@ -163,13 +163,14 @@ def _csv(path: Path, lines: list[str]) -> _Table:
         )
     header = [name.strip() for name in split(lines[names[-1]])]
     if start == len(lines):
-        # Not one line of numbers alone: what follows the first line is looked at for why.
+        # No line consists of numbers only: take the first line as names, so that later checks find
+        # out why.
         header, start = [name.strip() for name in split(lines[names[0]])], names[0] + 1
     return _Table(str(path), header, [split(line) for line in lines[start:]], start + 1)
 
 
 def _labview(path: Path, lines: list[str]) -> _Table:
-    """Tags and values in the header, one more header for the segment, then the data."""
+    """Parse .lvm: a header of tags and values, a header of the segment, then the data."""
     ends = [i for i, line in enumerate(lines) if line.startswith("***End_of_Header***")]
     if len(ends) < 2 or ends[1] + 1 == len(lines):
         raise InputError("is cut short: it ends in its header", str(path), "export it again")
@@ -219,7 +220,7 @@ def _is_number(text: str) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str | None]:
-    """A column's name without its unit, and the unit."""
+    """Split a column's name into the name without its unit, and the unit."""
     match = _HEADER_UNIT.match(name)
     if match:
         return match["name"], match["unit"]
@@ -227,13 +228,13 @@ def _parts(name: str) -> tuple[str, str | None]:
 
 
 def _unit(symbol: str) -> tuple[str, float] | None:
-    # Both signs that Unicode has for micro; case tells milli from mega, which no trace is in.
+    # Unicode has two signs for micro. M is mega, which no trace uses, not milli.
     plain = symbol.strip().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
     return None if plain.startswith("M") else _UNITS.get(plain.lower())
 
 
 def _measures(name: str) -> str | None:
-    """Quantity in a column, by its unit or else its name."""
+    """Return the quantity in a column, by its unit or else by its name."""
     plain, unit = _parts(name)
     known = _unit(unit) if unit else None
     if known:
@@ -304,7 +305,7 @@ def _numbers(table: _Table, column: int) -> Floats:
 
 
 def _edges(table: _Table, marker: str, start_s: Floats) -> tuple[float, ...]:
-    """Changes of the digital input D0 that PPK2's exports have as a column."""
+    """Return the edges of the digital input D0, which is a column in exports of the PPK2."""
     if not marker:
         return ()
     level = _numbers(table, table.header.index(marker)) > 0.5

@@ -1,8 +1,8 @@
 """RDTech UM25C and UM24C: USB meters that are read over a serial line, mostly Bluetooth's.
 
-Asked with 0xF0, a meter sends 130 bytes: model, voltage, current and what it has counted, numbers
-big-endian, 0xFFF1 at the end. The protocol is undocumented: it is as libsigrok's rdtech-um and
-rdserialtool read it. Accuracy: as sellers state RDTech's specification, not read from RDTech.
+On 0xF0, a meter answers with 130 bytes: model, voltage, current and its counters, as big-endian
+numbers, and 0xFFF1 at the end. The protocol is undocumented; this follows libsigrok's rdtech-um and
+rdserialtool. The accuracy is RDTech's specification as stated by sellers, not by RDTech.
 """
 
 import struct
@@ -25,7 +25,7 @@ _PATIENCE_S = 2.0
 
 
 class _Model:
-    """How a model counts, and the bound on its error."""
+    """A model's name, and the sizes of its counts."""
 
     def __init__(self, name: str, volt: float, ampere: float) -> None:
         self.name = name
@@ -34,16 +34,16 @@ class _Model:
 
 
 _MODELS = {0x0963: _Model("UM24C", 0.01, 0.001), 0x09C9: _Model("UM25C", 0.001, 0.0001)}
-# UM25C: voltage 0.05 % + 2 counts, current 0.1 % + 4 counts; of a power both count.
+# UM25C: voltage 0.05 % + 2 counts, current 0.1 % + 4 counts; power has both errors.
 _OF_READING = 0.0015
 _COUNTS = 4
 
 
 def decode(frame: bytes) -> tuple[str, float, float]:
-    """A frame's model, current in ampere and voltage in volt.
+    """Decode a frame to the model, current in ampere and voltage in volt.
 
     Raises:
-        ValueError: it is no frame of a meter that is known.
+        ValueError: it is not a frame of a known meter.
     """
     if len(frame) != _FRAME_BYTES:
         raise ValueError(f"{len(frame)} bytes instead of {_FRAME_BYTES}")
@@ -88,10 +88,10 @@ class _Line:
 def open_meter(
     resource: SerialPort, accuracy: StatedAccuracy | None = None, clock: Clock = HOST
 ) -> Polled:
-    """A USB meter on a serial port. It measures voltage too.
+    """Open a USB meter on a serial port. It also measures voltage.
 
     Raises:
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
     line = _Line(resource)
     names: list[str] = []

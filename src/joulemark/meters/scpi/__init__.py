@@ -1,1 +1,1 @@
-"""Instruments that speak SCPI, over any line that VISA knows: one module an instrument."""
+"""SCPI instruments over any interface that VISA supports: one module per instrument."""

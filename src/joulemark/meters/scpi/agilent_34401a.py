@@ -11,20 +11,21 @@ from joulemark.meters.scpi.session import ANSWER_MS, Session
 
 
 class Agilent34401A(Multimeter):
-    """An Agilent 34401A: 4.5 digits, 500 readings a second, no zero readings.
+    """An Agilent 34401A: 4.5 digits, 500 readings per second, autozero off.
 
-    Over RS-232 it sends 55 readings a second at most (chapter 8, system speeds), so that they go
-    through its memory, which holds 512, a hundred a second.
+    Over RS-232 it sends at most 55 readings per second (chapter 8, system speeds), so they go
+    through its memory, which holds 512, at 100 readings per second.
 
     Args:
         resource: VISA resource name.
         supply_v: supply voltage at the board.
-        full_scale_a: range.
-        through_memory: take no more readings than the memory holds; where not said, over RS-232.
+        full_scale_a: full scale of the range.
+        through_memory: store readings in the memory and take no more than it holds; if not given,
+            only over RS-232.
 
     Raises:
         InputError: there is no such range.
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
 
     model = "34401A"
@@ -65,7 +66,7 @@ class Agilent34401A(Multimeter):
                 f"CONF:CURR:DC {full_scale_a:g}",
                 "CURR:DC:NPLC 0.02",
                 "ZERO:AUTO OFF",
-                # At 0.02 PLC a conversion takes 1 ms.
+                # A conversion takes 1 ms at 0.02 PLC.
                 f"TRIG:DEL {self.interval_s - 1e-3:g}",
                 "DISP OFF",
             )
@@ -83,10 +84,10 @@ class Agilent34401A(Multimeter):
 
 
 def open_meter(resource: Resource, supply_v: float, range_a: RangeA = 10e-3) -> Agilent34401A:
-    """The multimeter at a VISA resource.
+    """Open the multimeter at a VISA resource.
 
     Raises:
         InputError: it has no such range.
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
     return Agilent34401A(resource, supply_v, range_a)

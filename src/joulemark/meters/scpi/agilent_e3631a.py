@@ -7,13 +7,13 @@ from joulemark.meters.scpi.session import Session
 
 
 class AgilentE3631A:
-    """The supply; the board hangs on its +6 V output.
+    """The supply; the board is connected to its +6 V output.
 
     Args:
         resource: VISA resource name.
     """
 
-    # Readback accuracy of the +6 V output over a year: inferred, its specifications were not read.
+    # One-year readback accuracy of the +6 V output: inferred, as its specifications were not read.
     readback_of_output, readback_v = 0.1e-2, 5e-3
 
     def __init__(self, resource: str) -> None:
@@ -23,7 +23,7 @@ class AgilentE3631A:
         """Set voltage and current limit, and switch on.
 
         Raises:
-            MeterError: it refuses.
+            MeterError: the supply refuses.
         """
         self._session.command(f"APPL P6V, {volt:g}, {limit_a:g}", "OUTP ON")
 
@@ -32,9 +32,9 @@ class AgilentE3631A:
         self._session.command("OUTP OFF")
 
     def measure_v(self) -> float:
-        """Voltage at the terminals."""
+        """Measure the voltage at the terminals."""
         return float(self._session.query("MEAS:VOLT? P6V"))
 
     def close(self) -> None:
-        """Let go of it; it stays on."""
+        """Close the session; the outputs stay as they are."""
         self._session.close()

@@ -12,25 +12,25 @@ from joulemark.meters.scpi.session import ANSWER_MS, Session
 
 
 class Keysight34465A(Multimeter):
-    """A multimeter of the Truevolt series: readings by its own timer into its memory.
+    """A multimeter of the Truevolt series: its timer paces readings into its memory.
 
     Args:
         resource: VISA resource name.
         supply_v: supply voltage at the board.
-        accuracy: bound on the error of a reading, as a fraction of it. The table of its data
-            sheet was not at hand when this was written, so whoever measures states it.
-        full_scale_a: range.
+        accuracy: bound on the error of a reading, as a fraction of it. The data sheet's table was
+            not available when this was written, so the user states it.
+        full_scale_a: full scale of the range.
 
     Raises:
         InputError: there is no such range.
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
 
     model = "34465A"
     interval_s = 1e-3
-    most = 50_000  # its memory without the option MEM (SAMPle:COUNt)
-    _ranges_a = (100e-6, 1e-3, 10e-3, 100e-3, 1.0, 3.0)  # CONFigure:CURRent; 10 A has a jack apart
-    _APERTURE_S = 500e-6  # 200 us at least without the option DIG
+    most = 50_000  # memory without the option MEM (SAMPle:COUNt)
+    _ranges_a = (100e-6, 1e-3, 10e-3, 100e-3, 1.0, 3.0)  # CONFigure:CURRent; 10 A has its own jack
+    _APERTURE_S = 500e-6  # at least 200 us without the option DIG
     _CHUNK = 1000
 
     def __init__(
@@ -75,7 +75,7 @@ class Keysight34465A(Multimeter):
         self._session.write("INIT")
 
     def _readings(self, count: int) -> str:
-        """Out of the memory, a part at a time; each waits until it is there."""
+        """Read the memory in chunks, waiting for each to be filled."""
         parts = []
         for first in range(0, count, self._CHUNK):
             size = min(self._CHUNK, count - first)
@@ -87,10 +87,10 @@ class Keysight34465A(Multimeter):
 def open_meter(
     resource: Resource, supply_v: float, accuracy: StatedAccuracy, range_a: RangeA = 10e-3
 ) -> Keysight34465A:
-    """The multimeter at a VISA resource.
+    """Open the multimeter at a VISA resource.
 
     Raises:
         InputError: it has no such range.
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
     return Keysight34465A(resource, supply_v, accuracy, range_a)

@@ -11,26 +11,27 @@ from joulemark.meters.samples import Accuracy, Samples
 from joulemark.meters.scpi.session import Session
 
 OVERLOAD = 9.9e37
-"""Sent by SCPI instruments in place of a reading that is out of range."""
+"""Value that SCPI instruments send for an out-of-range reading."""
 _OVER_RANGE = 1.2
-"""A range is read to this many times its full scale at most."""
+"""Largest reading of a range, relative to its full scale."""
 
 
 class Multimeter(Closes):
-    """A multimeter in a fixed range, which takes a number of readings.
+    """A multimeter in a fixed range that takes a number of readings.
 
     Args:
-        session: with the instrument.
+        session: session with the instrument.
         supply_v: supply voltage at the board.
-        full_scale_a: range; fixed, for a change of range takes longer than a reading.
+        full_scale_a: full scale of the range; fixed, because changing it takes longer than a
+            reading.
         accuracy: bound on a reading's error in this range.
     """
 
     specification: Specification
     most: int
-    """Readings that it can take in one run."""
+    """Maximum readings in one run."""
     interval_s: float
-    """From one reading to the next."""
+    """Time from one reading to the next."""
 
     def __init__(
         self, session: Session, supply_v: float, full_scale_a: float, accuracy: Accuracy
@@ -42,15 +43,15 @@ class Multimeter(Closes):
         self._count = 0
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the session."""
         self._session.close()
 
     def start(self, seconds: float) -> None:
-        """Trigger as many readings as fill this time.
+        """Trigger enough readings to fill this time.
 
         Raises:
-            InputError: those are more than it can take.
-            MeterError: it is not set as it was.
+            InputError: they are more than it can take.
+            MeterError: its settings have been changed.
         """
         count = math.ceil(seconds / self.interval_s)
         if not 1 <= count <= self.most:
@@ -65,10 +66,10 @@ class Multimeter(Closes):
         self._trigger()
 
     def finish(self) -> Samples:
-        """The readings.
+        """Wait for the readings and return them.
 
         Raises:
-            MeterError: they do not come, or are fewer than asked for.
+            MeterError: they do not arrive, are incomplete or out of range, or settings changed.
         """
         text = self._readings(self._count)
         try:
@@ -79,7 +80,7 @@ class Multimeter(Closes):
             what = f"{len(current_a)} readings came instead of {self._count}"
             raise MeterError(what, self._session.where, "measure again")
         self._check_setting()
-        # Overload, which is much more yet, has a message of its own.
+        # Overload, which is far larger, has its own message elsewhere.
         beyond = np.flatnonzero(
             (np.abs(current_a) > _OVER_RANGE * self._full_scale_a) & (np.abs(current_a) < OVERLOAD)
         )
@@ -100,7 +101,7 @@ class Multimeter(Closes):
         )
 
     def _check_setting(self) -> None:
-        """Nobody has turned it to another function or range since."""
+        """Check that nobody has changed its function or range."""
         text = self._session.query("CONF?").strip('"')
         words = text.replace(",", " ").split()
         try:
@@ -115,19 +116,19 @@ class Multimeter(Closes):
             )
 
     def _trigger(self) -> None:
-        """Begin to take the readings, and come back."""
+        """Start taking the readings, and return at once."""
         raise NotImplementedError
 
     def _readings(self, count: int) -> str:
-        """The readings in ampere, with commas between them."""
+        """Return the readings in ampere, separated by commas."""
         raise NotImplementedError
 
 
 def find_range(ranges: tuple[CurrentRange, ...], full_scale_a: float, where: str) -> CurrentRange:
-    """The range of this full scale.
+    """Return the range with this full scale.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such range.
     """
     for found in ranges:
         if found.full_scale_a == full_scale_a:

@@ -1,4 +1,4 @@
-"""A dialogue in SCPI with one instrument."""
+"""An SCPI session with one instrument."""
 
 import pyvisa
 from pyvisa.resources import MessageBasedResource, SerialInstrument
@@ -6,19 +6,19 @@ from pyvisa.resources import MessageBasedResource, SerialInstrument
 from joulemark.errors import MeterError
 
 ANSWER_MS = 5_000
-"""How long an answer may take that nothing has to be measured for."""
+"""Time limit of an answer that needs no measurement."""
 _NO_ERROR = "+0"
 
 
 class Session:
-    """A SCPI instrument whose identity is checked.
+    """An SCPI instrument whose identity is checked.
 
     Args:
         resource: VISA resource name, such as TCPIP::192.0.2.7::5025::SOCKET or GPIB0::22::INSTR.
-        model: what its identity has to name.
+        model: the model that its identity must name.
 
     Raises:
-        MeterError: it cannot be reached, or is something else.
+        MeterError: it cannot be reached, or is another instrument.
     """
 
     def __init__(self, resource: str, model: str) -> None:
@@ -26,7 +26,7 @@ class Session:
         self._manager = pyvisa.ResourceManager("@py")
         try:
             session = self._manager.open_resource(resource)
-        except Exception as error:  # PyVISA-py raises bare ones, such as for an unknown host.
+        except Exception as error:  # PyVISA-py raises bare exceptions, as for an unknown host.
             self._manager.close()
             mend = "check the resource name, the cable and that nothing else holds it"
             raise MeterError(f"cannot be opened: {error}", self.where, mend) from error
@@ -50,7 +50,7 @@ class Session:
         """Send a line.
 
         Raises:
-            MeterError: it is gone.
+            MeterError: it cannot be reached any more.
         """
         try:
             self._session.write(line)
@@ -58,10 +58,10 @@ class Session:
             raise self._gone(error) from error
 
     def read(self, timeout_ms: float = ANSWER_MS) -> str:
-        """The next line that it sends.
+        """Read the next line.
 
         Raises:
-            MeterError: none comes in time.
+            MeterError: none arrives in time.
         """
         self._session.timeout = timeout_ms
         try:
@@ -71,7 +71,7 @@ class Session:
         return str(text).strip()
 
     def query(self, line: str) -> str:
-        """Send a line; the answer.
+        """Send a line and return the answer.
 
         Raises:
             MeterError: it does not answer.
@@ -80,10 +80,10 @@ class Session:
         return self.read()
 
     def command(self, *lines: str) -> None:
-        """Send lines, and look at the error queue.
+        """Send lines and check the error queue.
 
         Raises:
-            MeterError: it does not answer, or refuses one of them.
+            MeterError: it does not answer, or refuses a line.
         """
         for line in lines:
             self.write(line)
@@ -92,7 +92,7 @@ class Session:
             raise MeterError(f"it answers {error} to {'; '.join(lines)}", self.where)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the session."""
         self._session.close()
         self._manager.close()
 
