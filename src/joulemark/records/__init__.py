@@ -1,1 +1,1 @@
-"""Results: records, and the store that keeps them."""
+"""Records of results, and their store."""

@@ -1,7 +1,7 @@
-"""Records as files for other tools: CSV, JSON and Parquet.
+"""Export records to files for other tools: CSV, JSON and Parquet.
 
-Flat, a record is a row and each quantity a column. In the long form each quantity is a row, with
-its record's key.
+In the flat form a record is a row and each quantity a column. In the long form each quantity is a
+row with its record's key.
 """
 
 import io
@@ -32,24 +32,24 @@ _ALWAYS = (
     *("flash_bytes", "ram_bytes", "flash_wiring_bytes", "ram_wiring_bytes"),
     *("stack_bytes", "stack_painted_bytes"),
 )
-"""Columns that are there even where no record has the quantity."""
+"""Columns that are present even if no record has the quantity."""
 _NESTED = ("samples", "notes")
 _NOT_TEXT = ("=", "@", "+", "\t", "\r")
-"""Characters that a spreadsheet takes for the beginning of a formula, or skips before one."""
+"""Characters that start a formula in a spreadsheet, or that it skips before one."""
 
 
 def export(
     store: Store, form: Format, path: Path | None, *, history: bool = False, long: bool = False
 ) -> int:
-    """Write all records to a file or the standard output.
+    """Write records to a file or to standard output.
 
     Args:
-        store: where the records are.
-        form: of the file. In CSV and Parquet, samples and notes are JSON text; in CSV a text that
-            a spreadsheet would take for a formula has an apostrophe before it.
-        path: the file, which appears whole or not at all; None is the standard output.
+        store: the store of the records.
+        form: format of the file. In CSV and Parquet, samples and notes are JSON text; in CSV, text
+            that a spreadsheet would take for a formula is prefixed with an apostrophe.
+        path: the file, which appears whole or not at all; None for standard output.
         history: all records instead of the last one of each case.
-        long: a row for each quantity instead of each record.
+        long: one row per quantity instead of per record.
 
     Returns:
         The number of rows.
@@ -84,7 +84,7 @@ def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
         for name in frame.select_dtypes("string"):
             formula = frame[name].str.startswith(_NOT_TEXT, na=False)
             frame.loc[formula, name] = "'" + frame.loc[formula, name]
-            # The csv module leaves a carriage return unquoted, which ends a line for readers.
+            # The csv module does not quote a carriage return, which ends a line for readers.
             frame[name] = frame[name].str.replace("\r", "\n")
         return frame.to_csv(index=False).encode()
     buffer = io.BytesIO()
@@ -93,7 +93,7 @@ def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
 
 
 def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
-    """A row a record, a column for each of its values and quantities."""
+    """Return one row per record, with a column for each value and quantity."""
     import pandas as pd
 
     rows = [{**_described(r), **dict(_flat(r))} for r in records]
@@ -104,7 +104,7 @@ def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
 
 
 def _column(values: list[Any]) -> Any:
-    """Values with their own type; whole numbers stay whole where some records have none."""
+    """Return values with their own type; integers stay integers if some records lack a value."""
     import pandas as pd
 
     kinds = {type(value) for value in values} - {type(None)}
@@ -118,7 +118,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
-    """A row a quantity, with its record's key and what was measured."""
+    """Return one row per quantity, with its record's key, subject and conditions."""
     import pandas as pd
 
     kept = ("key", "case_digest", "measured_at", "board", "clock", "runner", "meter", "unit")

@@ -1,7 +1,7 @@
-"""Brings older stores to the present schema: nothing that they hold is lost.
+"""Migrate older stores to the present schema without losing anything that they hold.
 
-Schemas 1 to 3 had one table, a column for each number, and their later versions more columns.
-Schema 4 did not say whose keys are good for one message only.
+Schemas 1 to 3 had one table with a column for each number; later versions of it had more columns.
+Schema 4 did not record which keys may be used for one message only.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ _PLAIN = (
 
 
 def migrate(connection: sa.Connection, version: int) -> None:
-    """Turn a store of an older schema into one of the present schema, within a transaction."""
+    """Migrate a store from an older schema to the present one, within a transaction."""
     if version < 4:
         _from_one_table(connection)
     else:
@@ -111,7 +111,7 @@ def _from_one_table(connection: sa.Connection) -> None:
 
 
 def _record(old: Mapping[str, Any]) -> Record[PrimitiveSubject]:
-    """A record from its row, without the values that it has not."""
+    """Convert a row without its missing values to a record."""
     row = defaultdict(lambda: None, old)
     subject = PrimitiveSubject(**{n: row[n] for n in (*_SUBJECT, *_SIZES)})
     board_title, timing_note = _board(row["board"])
@@ -186,9 +186,9 @@ def _quantities(old: Mapping[str, Any]) -> Iterator[Quantity]:
 
 
 def _asked(row: Mapping[str, Any]) -> int:
-    """The repetitions that were asked for: an instrument's runner chose as many as it needed.
+    """Return the requested repetitions: a runner with an instrument chose as many as it needed.
 
-    The case's digest, which held what was asked for, tells.
+    They are found from the case's digest, which was computed from the requested number.
     """
     names = (*_SUBJECT, *_SIZES, "board", "clock", "compiler", "optimisation")
     for asked in (row["repetitions"], 1):
@@ -205,7 +205,7 @@ def _asked(row: Mapping[str, Any]) -> int:
 
 @lru_cache(maxsize=4096)
 def _about(subject: Subject) -> About:
-    """The description in today's files, which is what reports of older stores always said."""
+    """Return the description from today's files, which is what reports of older stores used."""
     try:
         return subject.about()
     except InputError:

@@ -1,6 +1,6 @@
-"""A record: one case's result with all that it was obtained with.
+"""Records: a case's result with everything about how it was obtained.
 
-Units are in the names. What was not obtained is not there; a failed record has no quantity.
+Units are part of the names. A quantity that was not obtained is absent; a failed record has none.
 """
 
 import math
@@ -17,9 +17,9 @@ from joulemark.catalogue.boards import MCU, Grade
 
 Status = Literal["ok", "failed"]
 Bounds = Literal["range", "interval"]
-"""The least and the most that was seen, or the ends of a 95% confidence interval."""
+"""The observed minimum and maximum, or the ends of a 95% confidence interval."""
 ResultGrade = Grade | Literal["estimated"]
-"""Of a result, which a model may have given where a constant has a source."""
+"""Grade of a result: that of a constant, or "estimated" if it comes from a model."""
 Finding = Literal[
     "independent of data",
     "addresses independent of data",
@@ -28,17 +28,17 @@ Finding = Literal[
 ]
 DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data"})
 Sample = Mapping[str, int | str]
-"""Notes of one trial, by name with its unit."""
+"""Values of one trial, by name with its unit."""
 
 _WHOLE_BELOW = 2.0**63
-"""Range of a database's integers."""
+"""Upper bound of a database's integers."""
 
 
 def number(value: float) -> int | float:
-    """Return a whole number as int, so that equal numbers look alike everywhere.
+    """Convert an integral number to int, so that equal numbers look alike everywhere.
 
     Raises:
-        ValueError: it is not finite.
+        ValueError: the number is not finite.
     """
     if isinstance(value, int):
         return value
@@ -51,7 +51,7 @@ class Quantity(NamedTuple):
     """One number of a result."""
 
     part: str
-    """Part of the subject or board that it belongs to; empty: the whole subject."""
+    """Part of the subject or board that it belongs to; empty for the whole subject."""
     name: str
     unit: str
     value: int | float
@@ -60,29 +60,29 @@ class Quantity(NamedTuple):
     bounds: Bounds | None = None
     """Meaning of `lower` and `upper`."""
     grade: ResultGrade | None = None
-    """The weakest grade among the constants that went into it."""
+    """The weakest grade among the constants that contributed to it."""
     exact: bool = False
     """Deterministic, and the same in all trials."""
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the 95% confidence interval, where there is one."""
+        """Half the width of the 95% confidence interval, if there is one."""
         if self.bounds != "interval" or self.lower is None or self.upper is None:
             return None
         return (self.upper - self.lower) / 2
 
     @property
     def range(self) -> float | None:
-        """The most less the least of all trials."""
+        """The maximum minus the minimum of all trials, if known."""
         if self.bounds != "range" or self.lower is None or self.upper is None:
             return None
         return self.upper - self.lower
 
     def column(self, statistic: str = "") -> str:
-        """Its name in a table that has a column for each quantity: `energy_net_nj`.
+        """Return its name in a table with a column for each quantity: `energy_net_nj`.
 
         Args:
-            statistic: what of it the column holds, if not the value: "min", "half_width".
+            statistic: the statistic in the column, if it is not the value: "min", "half_width".
         """
         unit = "bytes" if self.unit == "B" else re.sub(r"\W+", "_", self.unit.lower())
         words = [*self.part.split(), *self.name.split("_")]
@@ -100,16 +100,17 @@ def quantity(
     grade: ResultGrade | None = None,
     exact: bool = False,
 ) -> Quantity:
-    """Return a quantity of one or several trials' values: their mean, the least and the most.
+    """Return a quantity from the values of trials: their mean, minimum and maximum.
 
     Args:
-        name: of the quantity.
-        unit: of the values.
-        values: at least one.
-        part: what it belongs to.
-        value: instead of the mean.
-        grade: of what went into it.
-        exact: the same inputs give the same value; it is called exact where all values are equal.
+        name: name of the quantity.
+        unit: unit of the values.
+        values: at least one value.
+        part: the part that it belongs to.
+        value: value to use instead of the mean.
+        grade: weakest grade of its inputs.
+        exact: whether equal inputs give equal values; the quantity is exact if all values are
+            equal too.
     """
     seen = [number(v) for v in values]
     low, high = min(seen), max(seen)
@@ -132,24 +133,24 @@ class Provenance:
     """The circumstances of a result, beyond its case."""
 
     seed: int
-    """The random inputs derive from it."""
+    """Seed of the random inputs."""
     host: str
     clock_hz: int
-    """0 where the clock goes up and down as it likes."""
+    """Clock of the core; 0 if it varies."""
     chip: str
     board_title: str = ""
     board_digest: str = ""
     chip_digest: str = ""
     timing_note: str = ""
-    """Emulated timing of the chip that was not compared with silicon; empty where all was."""
+    """The part of the chip's emulated timing that was not compared with silicon; empty if none."""
     memories_keep_state: bool | None = None
-    """The chip has a cache or line buffers: equal work can take unequal times."""
+    """Whether the chip has caches or line buffers, so that equal work can take unequal times."""
     compiler_version: str | None = None
     flags: str | None = None
     image_digest: str | None = None
     build_id: str | None = None
     project_commit: str | None = None
-    """With "+dirty" when the tree differed from the commit."""
+    """The commit, with "+dirty" if the tree differed from it."""
     engine_version: str | None = None
 
 
@@ -161,7 +162,7 @@ class Record(Generic[Subject_co]):
     """One measured case.
 
     The raw samples are kept. Each sample is one trial with its own random inputs, so the range of
-    `cycles` over the samples is also the evidence for or against secret-independence.
+    `cycles` over the samples is also evidence for or against independence of secrets.
     """
 
     key: str
@@ -170,7 +171,7 @@ class Record(Generic[Subject_co]):
     """UTC, ISO 8601."""
     status: Status
     failure: str | None = None
-    """Why the record is failed: the message of the error."""
+    """The error message of a failed record."""
 
     subject: Subject_co
     build: Build | None
@@ -179,13 +180,13 @@ class Record(Generic[Subject_co]):
     provenance: Provenance
 
     repetitions: int
-    """Executions in one window."""
+    """Executions per window."""
     trials: int | None = None
-    """Executions with fresh random inputs, each one's output verified."""
+    """Executions with fresh random inputs; the output of each was verified."""
     addresses_equal: bool | None = None
-    """All trials touched the same addresses in the same order; None where nobody could see."""
+    """Whether all trials accessed the same addresses in the same order; None if not observable."""
     quantities: tuple[Quantity, ...] = ()
-    """By part and name."""
+    """Sorted by part and name."""
     samples: tuple[Sample, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes needed to judge the numbers, such as inferred constants."""
@@ -196,12 +197,12 @@ class Record(Generic[Subject_co]):
 
     @cached_property
     def case(self) -> Case:
-        """The case that was measured; records of one case over time share its digest."""
+        """The measured case; all records of a case share its digest."""
         return Case(subject=self.subject, build=self.build, conditions=self.conditions)
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sort key of records, so that a list does not depend on when a case was done."""
+        """Sort key of records, independent of when a case was measured."""
         c, b = self.conditions, self.build
         built = (b.compiler, b.optimisation, b.variant) if b is not None else ("", "", "")
         where = (c.board, c.clock, c.runner, c.meter, c.unit)
@@ -212,11 +213,11 @@ class Record(Generic[Subject_co]):
         return {(q.part, q.name): q for q in self.quantities}
 
     def quantity(self, name: str, part: str = "") -> Quantity | None:
-        """Find a quantity."""
+        """Return a quantity; None if it is absent."""
         return self._by_name.get((part, name))
 
     def value(self, name: str, part: str = "") -> int | float | None:
-        """Find a quantity's value."""
+        """Return a quantity's value; None if it is absent."""
         found = self.quantity(name, part)
         return None if found is None else found.value
 
@@ -226,44 +227,44 @@ class Record(Generic[Subject_co]):
 
     @property
     def cycles(self) -> int | float | None:
-        """Of one execution, net of the empty window; where memories keep state, of a warm one."""
+        """Cycles of one execution, net of the empty window; a warm one if memories keep state."""
         return self.value("cycles")
 
     @property
     def cycles_min(self) -> int | float | None:
-        """The least of all trials."""
+        """The minimum over all trials."""
         found = self.quantity("cycles")
         return None if found is None else found.lower
 
     @property
     def cycles_max(self) -> int | float | None:
-        """The most of all trials."""
+        """The maximum over all trials."""
         found = self.quantity("cycles")
         return None if found is None else found.upper
 
     @property
     def instructions(self) -> int | float | None:
-        """Of one execution, net of the empty window."""
+        """Instructions of one execution, net of the empty window."""
         return self.value("instructions")
 
     @property
     def time_ps(self) -> int | None:
-        """Of one execution."""
+        """Time of one execution."""
         return self._whole("time")
 
     @property
     def energy_gross_nj(self) -> float | None:
-        """All that the board drew for one execution."""
+        """Energy drawn by the board during one execution."""
         return self.value("energy_gross")
 
     @property
     def energy_net_nj(self) -> float | None:
-        """Net of what the board would have drawn idle for the same time."""
+        """Energy of one execution minus what the board would have drawn idle in the same time."""
         return self.value("energy_net")
 
     @property
     def energy_grade(self) -> ResultGrade | None:
-        """The weakest grade among the currents that went into the energy."""
+        """The weakest grade among the currents that contributed to the energy."""
         found = self.quantity("energy_gross")
         return None if found is None else found.grade
 
@@ -274,17 +275,17 @@ class Record(Generic[Subject_co]):
 
     @property
     def ram_bytes(self) -> int | None:
-        """Its context and data; message buffers are not."""
+        """The subject's context and data, without message buffers."""
         return self._whole("ram")
 
     @property
     def stack_bytes(self) -> int | None:
-        """High-water mark."""
+        """High-water mark of the stack."""
         return self._whole("stack")
 
     @property
     def exact(self) -> bool:
-        """Deterministic, and the same cycles in all trials."""
+        """Whether cycles are deterministic and the same in all trials."""
         found = self.quantity("cycles")
         return found is not None and found.exact
 
@@ -299,12 +300,12 @@ class Record(Generic[Subject_co]):
 
     @property
     def finding(self) -> Finding | None:
-        """Finding of the trials about secrets, or None where there were fewer than two."""
+        """What the trials show about secrets; None if they cannot show anything."""
         cycles = self.quantity("cycles")
         if self.trials is None or self.trials < 2 or cycles is None:
             return None
         if self.addresses_equal is None:
-            return None  # A real board's timer and clock vary by themselves.
+            return None  # On a real board, timer and clock vary regardless of data.
         same = cycles.lower == cycles.upper and self.value("cycles_cold") in {None, cycles.lower}
         if not same and not self.provenance.memories_keep_state:
             return "time depends on data"
@@ -314,12 +315,12 @@ class Record(Generic[Subject_co]):
 
     @property
     def contradicts(self) -> bool:
-        """The implementation claims independence of secrets, and the trials show otherwise."""
+        """Whether the implementation claims independence of secrets but trials show otherwise."""
         return self.about.secret_independent is True and self.finding in DEPENDENT
 
 
 IN_STATE = "in_"
-"""A quantity of this name and a power state is the time in it."""
+"""Prefix of the quantities that are the time in a power state."""
 
 
 PrimitiveRecord = Record[PrimitiveSubject]

@@ -1,4 +1,4 @@
-"""The records of a store, or of a file that one was exported to, as plain rows."""
+"""Read the records of a store, or of an exported file, as plain rows."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ _NEEDED = ("case_digest", "status", "failure", "board", "clock")
 
 
 def rows(location: str) -> list[dict[str, Any]]:
-    """The last record of each case.
+    """Return the last record of each case.
 
     Args:
         location: a store's file or URL, or a file that `joulemark export` wrote.
@@ -55,7 +55,7 @@ def _exported(path: Path) -> list[dict[str, Any]]:
 
 
 def _plain(frame: Any) -> list[dict[str, Any]]:
-    """Rows of Python's own types; what is missing is None."""
+    """Convert a frame to rows of plain Python values; missing values are None."""
     plain = frame.drop(columns=[n for n in ("samples", "notes") if n in frame]).astype(object)
     found: list[dict[str, Any]] = plain.where(plain.notna(), None).to_dict("records")
     return found

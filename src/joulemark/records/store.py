@@ -1,6 +1,6 @@
-"""The results store: append-only records in SQLite, PostgreSQL or whatever SQLAlchemy speaks.
+"""The results store: append-only records in SQLite, PostgreSQL or any database of SQLAlchemy.
 
-Each record is one transaction, so a kill at any moment loses nothing that was written.
+Each append is one transaction, so a kill at any moment loses nothing that was written.
 """
 
 import os
@@ -27,19 +27,19 @@ Access = Literal["create", "write", "read"]
 _PATIENCE_S = 60
 """How long to wait for another process's transaction."""
 _AT_ONCE = 500
-"""Values in one query: SQLite's default allows 32,766, PostgreSQL's protocol 65,535."""
+"""Maximum values per query: SQLite allows 32,766 by default, PostgreSQL's protocol 65,535."""
 _IN_MEMORY = {None, "", ":memory:"}
 _ADVISORY_LOCK = 0x6A6F756C  # "joul"
 
 
 class Served(NamedTuple):
-    """A good record that need not be measured again."""
+    """A good record whose case need not be measured again."""
 
     id: int
     dependent: bool
     """Its trials showed that time or addresses depend on data."""
     contradicts: bool
-    """And the implementation claims that they do not."""
+    """They did, although the implementation claims that they do not."""
 
 
 def _printable(path: str) -> str:
@@ -47,10 +47,10 @@ def _printable(path: str) -> str:
 
 
 def store_url(location: str | Path) -> sa.URL:
-    """A path or a URL as a URL.
+    """Convert a path or URL to a URL.
 
     Raises:
-        ValueError: it is no URL.
+        ValueError: it is not a valid path or URL.
     """
     text = str(location)
     if "\0" in text:
@@ -68,8 +68,8 @@ class Store(Closes):
 
     Args:
         location: a file (SQLite) or an SQLAlchemy URL.
-        access: `create` makes a store where there is none; `write` needs one that is there; `read`
-            needs no right to write.
+        access: `create` creates the store if it does not exist; `write` requires that it exists;
+            `read` needs no write permission.
 
     Raises:
         StoreError: it cannot be opened, is damaged, or was written by a later version.
@@ -86,7 +86,7 @@ class Store(Closes):
             ) from error
         self._location = location
         self.path: Path | None = None
-        """Its file, where it is one."""
+        """Its file; None if it is not a file."""
         if self.url.get_backend_name() == "sqlite" and self.url.database not in _IN_MEMORY:
             self.path = Path(str(self.url.database))
             self.name = _printable(str(self.path))
@@ -123,7 +123,7 @@ class Store(Closes):
         if path is None or self.url.query:
             engine = sa.create_engine(self.url)
         else:
-            # Its name may hold what no URL does.
+            # A file's name may contain characters that a URL cannot.
             engine = sa.create_engine(
                 "sqlite://",
                 creator=lambda: _open_file(path, access),
@@ -135,7 +135,7 @@ class Store(Closes):
 
     @contextmanager
     def _transaction(self, verb: str, *, writes: bool = False) -> Iterator[sa.Connection]:
-        """A transaction whose errors are one message; with `writes` it waits for other writers."""
+        """Open a transaction that turns errors into one message; `writes` waits for writers."""
         try:
             with self._engine.execution_options(writes=writes).begin() as connection:
                 yield connection
@@ -158,7 +158,7 @@ class Store(Closes):
             return
         with self._transaction("opened", writes=True) as connection:
             if connection.dialect.name == "postgresql":
-                # Others that open it for the first time wait here.
+                # Other processes that open it for the first time wait here.
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
             version = self._version(connection)
             if version is None:
@@ -168,7 +168,7 @@ class Store(Closes):
                 migration.migrate(connection, version)
 
     def _version(self, connection: sa.Connection) -> int | None:
-        """The store's schema; None where the database is empty."""
+        """Return the version of the store's schema; None if the database is empty."""
         there = set(sa.inspect(connection).get_table_names())
         if schema.name not in there:
             if there:
@@ -189,7 +189,7 @@ class Store(Closes):
         return version
 
     def _explain(self, error: Exception, verb: str) -> StoreError:
-        """One message for a database's error; the store itself is as it was before."""
+        """Turn a database's error into one message; the store itself is unchanged."""
         cause = error.orig if isinstance(error, DBAPIError) else error
         reason = (str(cause).splitlines() or [type(cause).__name__])[0]
         lower = reason.lower()
@@ -210,10 +210,10 @@ class Store(Closes):
         return StoreError(f"the store cannot be {verb}: {reason}", self.name, mend)
 
     def append(self, *some: Record[Subject]) -> None:
-        """Write records durably: all of them or none.
+        """Write records durably, all of them or none.
 
         Raises:
-            StoreError: they could not be written; what was there before still is.
+            StoreError: they could not be written; the store is unchanged.
         """
         if not some:
             return
@@ -225,7 +225,7 @@ class Store(Closes):
                 connection.execute(quantities.insert(), rows)
 
     def records(self, *, history: bool = False) -> list[Record[Subject]]:
-        """The last record of each case; with `history` all of them, in the order of writing."""
+        """Return the last record of each case; with `history` all records, in order of writing."""
         chosen = None
         if not history:
             last = sa.select(sa.func.max(records.c.id)).group_by(records.c.case_digest)
@@ -234,12 +234,12 @@ class Store(Closes):
         return found if history else sorted(found, key=lambda r: r.order)
 
     def of_board(self, board: str, clock: str, **subject: Collection[Any]) -> list[Record[Subject]]:
-        """The last record of each case on a board at one of its clocks, whose subject has values.
+        """Return the last record of each case on a board at a clock, filtered by subject.
 
         Args:
-            board: its name.
+            board: name of the board.
             clock: name of the clock profile.
-            subject: which values it may have, such as kind={"aead"}.
+            subject: allowed values of the subject's fields, such as kind={"aead"}.
         """
 
         def value(name: str, like: object) -> Any:
@@ -256,12 +256,12 @@ class Store(Closes):
 
     @property
     def is_empty(self) -> bool:
-        """No case was ever recorded."""
+        """Whether it has no record."""
         with self._transaction("read") as connection:
             return connection.execute(sa.select(records.c.id).limit(1)).first() is None
 
     def served(self, keys: Iterable[str]) -> dict[str, Served]:
-        """The last good record of each of these keys, where there is one."""
+        """Return the last good record of each of these keys that has one."""
         found: dict[str, Served] = {}
         claims = records.c.secret_independent_claim
         wanted = sorted(set(keys))
@@ -278,7 +278,7 @@ class Store(Closes):
         return found
 
     def load(self, ids: Iterable[int]) -> list[Record[Subject]]:
-        """Records by their `Served.id`."""
+        """Return records by their `Served.id`."""
         result: list[Record[Subject]] = []
         for some in _chunks(sorted(set(ids))):
             result += self._fetch(records.c.id.in_(some))
@@ -292,13 +292,13 @@ class Store(Closes):
             ids = sa.select(records.c.id).where(chosen)
             numbers = numbers.where(quantities.c.record.in_(ids))
         with self._transaction("read") as connection:
-            # In this order: a record has its quantities when it is there.
+            # In this order, because a record that is visible already has its quantities.
             found = connection.execute(rows).mappings().all()
             gathered = tables.by_record(connection.execute(numbers).all())
             return [tables.record(row, gathered.get(row["id"], ())) for row in found]
 
     def prune(self) -> int:
-        """Delete the failed records; how many there were."""
+        """Delete the failed records, and return how many there were."""
         failed = records.c.status != "ok"
         with self._transaction("written", writes=True) as connection:
             ids = sa.select(records.c.id).where(failed)
@@ -306,7 +306,7 @@ class Store(Closes):
             return connection.execute(records.delete().where(failed)).rowcount
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
 
@@ -327,8 +327,9 @@ def _open_file(path: Path, access: Access) -> sqlite3.Connection:
         log = Path(f"{path}-wal")
         if log.exists() and log.stat().st_size > 0:
             raise
-        # A database in WAL mode wants to make files beside it, and may not. Nobody who could write
-        # has it open, or they were there (https://www.sqlite.org/wal.html, "Read-Only Databases").
+        # In WAL mode, SQLite creates files beside the database, but this user may not. No writer
+        # has it open, because those files would exist then (https://www.sqlite.org/wal.html,
+        # "Read-Only Databases").
         opened = sqlite3.connect(
             f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
@@ -336,17 +337,17 @@ def _open_file(path: Path, access: Access) -> sqlite3.Connection:
 
 
 def _on_connect(connection: sqlite3.Connection, _: object) -> None:
-    """WAL: readers never wait for a writer, and a killed writer leaves a whole database.
+    """Set WAL: readers never wait for a writer, and a killed writer leaves a whole database.
 
-    With NORMAL, a process that is killed loses nothing that was committed; a machine that loses
-    its power may lose the last records, which are measured again, and never the database
+    With NORMAL, a killed process loses nothing that was committed. A power failure may lose the
+    last records, which are measured again, but never the database
     (https://www.sqlite.org/wal.html, "Performance Considerations").
     """
     _on_connect_to_read(connection, _)
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            # Changing the mode needs the database alone, and does not wait for it.
+            # Changing the mode needs exclusive access, for which SQLite does not wait.
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             if mode not in {"wal", "memory"}:
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -359,11 +360,11 @@ def _on_connect(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _on_connect_to_read(connection: sqlite3.Connection, _: object) -> None:
-    connection.isolation_level = None  # Transactions begin where `_on_begin` says.
+    connection.isolation_level = None  # `_on_begin` begins transactions.
     connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_S * 1000}")
 
 
 def _on_begin(connection: sa.Connection) -> None:
-    """A writer takes its lock at once: two that read first could not both go on."""
+    """Take a writer's lock at once: two transactions that read first could not both write."""
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

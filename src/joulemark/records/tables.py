@@ -1,4 +1,4 @@
-"""The tables of a results store, and records as their rows."""
+"""The tables of a results store, and conversion between records and rows."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ metadata = sa.MetaData()
 
 
 class _Number(sa.types.UserDefinedType[int | float]):
-    """An integer or a float of any size, exactly: SQLite's columns hold both, NUMERIC does too."""
+    """An exact integer or float of any size: SQLite's columns and NUMERIC hold both."""
 
     cache_ok = True
 
@@ -143,7 +143,7 @@ _ABOUT = {
     "status": "subject_status",
     "secret_independent": "secret_independent_claim",
 }
-"""Columns of what has another name in a record's part."""
+"""Columns whose names differ from those in a record's part."""
 _CONDITIONS = {"repetitions": "repetitions_asked"}
 _SAMPLES = TypeAdapter(tuple[Sample, ...])
 _NOTES = TypeAdapter(tuple[str, ...])
@@ -176,7 +176,7 @@ _OWN = ("key", "measured_at", "status", "failure", "repetitions", "trials", "add
 
 
 def record_row(record: Record[Subject]) -> dict[str, Any]:
-    """Return a record as a row of `records`."""
+    """Convert a record to a row of `records`."""
     row = {name: getattr(record, name) for name in _OWN}
     for part, (_, names) in _PARTS.items():
         row |= {column: getattr(getattr(record, part), name) for name, column in names}
@@ -191,15 +191,15 @@ def record_row(record: Record[Subject]) -> dict[str, Any]:
 
 
 def quantity_rows(record: Record[Subject], identity: int) -> list[dict[str, Any]]:
-    """Return a record's quantities as rows of `quantities`."""
+    """Convert a record's quantities to rows of `quantities`."""
     return [{"record": identity, **q._asdict()} for q in record.quantities]
 
 
 def record(row: Mapping[Any, Any], found: Sequence[Quantity]) -> Record[Subject]:
-    """Return the record of a row and its quantities.
+    """Convert a row and its quantities to a record.
 
     Raises:
-        ValueError: the row holds something that no record does.
+        ValueError: the row holds a value that is invalid in a record.
     """
     for name, kinds in _EXPECTED:
         if type(row[name]) not in kinds:
@@ -223,10 +223,10 @@ def record(row: Mapping[Any, Any], found: Sequence[Quantity]) -> Record[Subject]
 
 
 def quantity(row: Sequence[Any]) -> Quantity:
-    """Return the quantity of a row, without its record.
+    """Convert a row without its record's id to a quantity.
 
     Raises:
-        ValueError: the row holds something that no quantity does.
+        ValueError: the row holds a value that is invalid in a quantity.
     """
     made = Quantity(*row)
     texts = type(made.part) is str and type(made.name) is str and type(made.unit) is str
@@ -239,7 +239,7 @@ QUANTITY = [quantities.c[name] for name in Quantity._fields]
 
 
 def by_record(rows: Iterable[Sequence[Any]]) -> dict[int, list[Quantity]]:
-    """Gather quantities, each after its record's id."""
+    """Group rows of quantities, which start with their record's id, by record."""
     result: dict[int, list[Quantity]] = {}
     for row in rows:
         result.setdefault(row[0], []).append(quantity(row[1:]))
