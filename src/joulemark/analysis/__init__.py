@@ -1,1 +1,1 @@
-"""Statistics and advice from records; nothing here starts a run."""
+"""Statistics and advice from records, without starting runs."""

@@ -1,8 +1,8 @@
-"""Which primitive costs least for which message size, and where the lead changes.
+"""Find the cheapest primitive for each message size, and where the lead changes.
 
-The cost of a message of s bytes is what the smallest measured size of at least s bytes costs: a
-whole-block mode pads, and nothing is interpolated. The lead can therefore change only at a
-measured size; the true crossing lies between that size and the measured one before it.
+The cost of a message of s bytes is that of the smallest measured size of at least s bytes, because
+a whole-block mode pads; nothing is interpolated. The lead can therefore change only at a measured
+size; the true crossing lies between that size and the measured size before it.
 """
 
 from collections import defaultdict
@@ -19,11 +19,11 @@ UNSAFE = frozenset({"deprecated", "broken"})
 
 @dataclass(frozen=True)
 class Service:
-    """A user's need, and the operations that serve it once.
+    """What a user needs, and the operations that provide it once.
 
     Args:
-        title: as a reader would say it.
-        operations: for each kind of primitive that can serve, what runs for one message.
+        title: title for readers.
+        operations: by kind of primitive that provides it, the operations for one message.
         with_ad: whether the message has associated data (AEAD).
     """
 
@@ -33,7 +33,7 @@ class Service:
 
 
 def services() -> list[Service]:
-    """The services that the kinds' files name, by title; kinds may share one."""
+    """Return the services in the kinds' files, sorted by title; kinds may share one."""
     found: dict[tuple[str, bool], dict[str, Sequence[str]]] = defaultdict(dict)
     for kind in kinds.shipped().values():
         for service in kind.file.service:
@@ -42,7 +42,7 @@ def services() -> list[Service]:
 
 
 class Candidate(NamedTuple):
-    """One choice."""
+    """A build that can be chosen."""
 
     primitive: str
     implementation: str
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
     @classmethod
     def of(cls, record: PrimitiveRecord) -> "Candidate":
-        """The build whose cost a record is."""
+        """Return the build of a record."""
         subject, build = record.subject, record.build
         how = ("", "") if build is None else (build.optimisation, build.compiler)
         return cls(subject.primitive, subject.implementation, *how)
@@ -59,13 +59,13 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Requirement:
-    """Conditions on what may be chosen; what is deprecated or broken never may.
+    """Conditions on a choice; deprecated and broken primitives are never chosen.
 
     Args:
-        standard: it is a standard.
-        secrets_kept: it claims that neither its time nor its addresses depend on secrets, and
-            no trial of any of its operations showed otherwise; or the operation handles none.
-        reusable_key: its key is good for more than one message.
+        standard: it must be a standard.
+        secrets_kept: it must claim that neither time nor addresses depend on secrets, and no trial
+            of any of its operations may have shown otherwise; or the operation handles no secret.
+        reusable_key: its key must be usable for more than one message.
     """
 
     standard: bool = True
@@ -73,7 +73,7 @@ class Requirement:
     reusable_key: bool = True
 
     def select(self, records: Sequence[PrimitiveRecord]) -> list[PrimitiveRecord]:
-        """Those records of one board at one clock that meet it."""
+        """Return the records that meet it, out of those of one board at one clock."""
         leaking = {
             Candidate.of(r)
             for r in records
@@ -96,7 +96,7 @@ class Requirement:
 class Step(NamedTuple):
     """A choice for one message size: the cheapest, or the cheapest with less flash than another.
 
-    `cost` is in the unit of the metric; `flash_bytes` is None where it is not known.
+    `cost` is in the unit of the metric; `flash_bytes` is None if unknown.
     """
 
     build: Candidate
@@ -107,11 +107,11 @@ class Step(NamedTuple):
 def costs(
     records: Sequence[PrimitiveRecord], service: Service, metric: str
 ) -> dict[Candidate, dict[int, float]]:
-    """The cost of one message with each build that can give the service, by its size in bytes.
+    """Return the cost of one message, by build that provides the service and size in bytes.
 
     Args:
-        records: of one board at one clock; failed ones are left out.
-        service: what is asked for.
+        records: records of one board at one clock; failed ones are ignored.
+        service: the service.
         metric: name of a quantity, such as "energy_net".
     """
     fixed: dict[Candidate, dict[str, float]] = defaultdict(dict)
@@ -125,7 +125,7 @@ def costs(
         build = Candidate.of(r)
         kind_of[build] = what.kind
         if what.operation in _unsized(what.kind):
-            # It does not depend on the message; what counts is its dearest measured cost.
+            # The cost does not depend on the message: use the highest measured one.
             fixed[build][what.operation] = max(value, fixed[build].get(what.operation, 0.0))
         elif (what.ad_bytes > 0) == service.with_ad:
             sizes = main[build]
@@ -143,12 +143,12 @@ def costs(
 
 
 def _unsized(kind: str) -> set[str]:
-    """A kind's operations whose cost does not depend on the message's length."""
+    """Return a kind's operations whose cost does not depend on the message's length."""
     return {n for n, o in kinds.shipped()[kind].file.operation.items() if not o.sized}
 
 
 def flash(records: Sequence[PrimitiveRecord]) -> dict[Candidate, int]:
-    """Flash in bytes of each build for which it is known: the most that any operation needs."""
+    """Return the flash in bytes of each build for which it is known: the maximum of its records."""
     result: dict[Candidate, int] = {}
     for r in records:
         if r.flash_bytes is not None:
@@ -160,13 +160,13 @@ def flash(records: Sequence[PrimitiveRecord]) -> dict[Candidate, int]:
 def steps(
     table: Mapping[Candidate, Mapping[int, float]], flash_bytes: Mapping[Candidate, int]
 ) -> dict[int, list[Step]]:
-    """For each measured size, the cheapest choice, then the cheapest with less flash, and so on.
+    """Return, per measured size, the cheapest choice, then the cheapest with less flash, and so on.
 
-    The first step that fits into some flash is the cheapest choice that does.
+    The first step that fits into a given flash is the cheapest choice that fits.
 
     Args:
-        table: from `costs`.
-        flash_bytes: from `flash`.
+        table: result of `costs`.
+        flash_bytes: result of `flash`.
     """
     result: dict[int, list[Step]] = {}
     for size in sorted({size for sizes in table.values() for size in sizes}):

@@ -1,9 +1,9 @@
-"""Limits of the digits of a published table: a rate and an energy a row, by a meter of steps.
+"""Audit the resolution of a published table of rates and energies from a meter with steps.
 
-A meter that counts in steps leaves its steps in what is computed from it: rate times energy times
-the window's length is a whole number of them. Where it is, the length of the window and the count
-of each row are known, and with the count how far each energy can be off. What is printed with few
-digits is told apart from what was measured with few.
+The steps of a counting meter remain visible in what is computed from it: rate times energy times
+the window's length is a whole number of steps. If that holds, the length of the window and the
+count of each row follow, and from the count the error bound of each energy. This distinguishes
+values printed with few digits from values measured with few.
 """
 
 import math
@@ -25,19 +25,20 @@ _MIB = 1 << 20
 _FAR = 3.5
 """Modified z-score of an outlier (Iglewicz and Hoaglin 1993)."""
 _DOUBLED = 2 / 3, 4 / 3
-"""A loop that doubles until two thirds of the time are over takes these parts of it."""
+"""A loop that doubles its work until two thirds of the time are over takes a fraction of the time
+within these limits."""
 Positive = Annotated[float, Field(gt=0)]
 
 
 class Meter(datafile.DataModel):
-    """The smallest step of what was read."""
+    """The smallest step of the meter's display."""
 
     step: Positive
     unit: Literal["Wh", "mWh", "uWh", "J", "mJ", "uJ"]
 
 
 class Lengths(datafile.DataModel):
-    """Whole seconds among which the window's length is looked for."""
+    """Range of whole seconds in which the window's length is searched."""
 
     least_s: Annotated[int, Field(ge=1)]
     most_s: Annotated[int, Field(ge=1, le=3600)]
@@ -45,18 +46,18 @@ class Lengths(datafile.DataModel):
 
 
 class Device(datafile.DataModel):
-    """A machine of the table."""
+    """A machine in the table."""
 
     name: str
     clock_hz: Positive
     idle_watt: Positive
-    """Less than this it cannot draw."""
+    """Lower bound of its power."""
     most_watt: Positive
     source: Annotated[str, Field(min_length=1)]
 
 
 class Pair(datafile.DataModel):
-    """The two columns of a machine."""
+    """The pair of columns of a machine."""
 
     device: str
     rate: str
@@ -64,7 +65,7 @@ class Pair(datafile.DataModel):
 
 
 class Floor(datafile.DataModel):
-    """The least that a row can take."""
+    """Lower bound on the cost of a row."""
 
     row: str
     cycles_per_byte: Positive
@@ -75,15 +76,15 @@ class Table(datafile.DataModel):
     """A table, and how its rows were measured."""
 
     section: str
-    """Of the study whose columns and rows it has."""
+    """Section of the study that contains its columns and rows."""
     work: Literal["operations", "doubles"]
-    """Rates of operations over the whole window; or of a loop whose calls double."""
+    """Rates are of operations over the whole window, or of a loop whose calls double in size."""
     first_bytes: Annotated[int, Field(ge=1)] = 1
-    """Of the first call, where they double."""
+    """Size of the first call, if calls double."""
     at_once: Annotated[int, Field(ge=1)] = 1
-    """Operations between two looks at the clock."""
+    """Operations between two readings of the clock."""
     reciprocal_decimals: Annotated[int, Field(ge=0)] | None = None
-    """Decimals of the milliseconds that a rate was made of, where it was made so."""
+    """Decimals of the milliseconds that rates were computed from, if they were."""
     columns: Annotated[list[Pair], Field(min_length=1)]
 
 
@@ -91,7 +92,7 @@ class AuditFile(datafile.DataModel):
     """Input of `joulemark audit`."""
 
     study: str
-    """The file that has the numbers, from this one's folder."""
+    """The study file with the numbers, relative to this file's folder."""
     meter: Meter
     window: Lengths
     device: Annotated[list[Device], Field(min_length=1)]
@@ -101,41 +102,41 @@ class AuditFile(datafile.DataModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A row of one machine, as it is printed."""
+    """A row of one machine, as printed."""
 
     table: str
     row: str
     what: str
     device: Device
     rate: Decimal
-    """Of operations or MiB in a second."""
+    """Operations or MiB per second."""
     energy_j: float
-    """Of an operation or a MiB."""
+    """Energy of an operation or a MiB."""
     energy_quantum_j: float
-    """Of its last digit."""
+    """Value of its last digit."""
     work: Table
     floor: Floor | None
 
     @property
     def rate_quantum(self) -> float:
-        """Of the rate's last digit."""
+        """Value of the rate's last digit."""
         exponent = self.rate.as_tuple().exponent
         assert isinstance(exponent, int)  # noqa: S101
         return 10.0**exponent
 
     @property
     def rate_part(self) -> float:
-        """How far the printed rate can be off, as a fraction."""
+        """Bound on the rounding error of the printed rate, as a fraction."""
         return self.rate_quantum / 2 / float(self.rate)
 
     @property
     def watt(self) -> float:
-        """The power that rate and energy imply."""
+        """Power implied by rate and energy."""
         return float(self.rate) * self.energy_j
 
     @property
     def cycles(self) -> float:
-        """Of a byte or an operation, at the machine's clock."""
+        """Cycles per byte or operation, at the machine's clock."""
         each = self.device.clock_hz / float(self.rate)
         return each / _MIB if self.work.work == "doubles" else each
 
@@ -146,7 +147,7 @@ class Count:
 
     counts: int
     rate: float
-    """Before it was rounded, where the count tells it."""
+    """The rate before rounding, if the count determines it."""
     seconds: float
 
     @property
@@ -161,16 +162,19 @@ class Finding:
 
     cell: Cell
     counts: tuple[Count, ...]
-    """Of which one is true; none where no whole number of steps explains it."""
+    """Possible counts, one of which is true; empty if no whole number of steps explains it."""
     milliseconds: float | None
-    """That its rate was made of."""
+    """The milliseconds that its rate was computed from, if known."""
     impossible: tuple[str, ...]
     outlier: bool
-    """Its power is far from that of the others of its machine and table, by more than a count."""
+    """Its power is an outlier among its machine's in the table, by more than a count explains."""
 
     @property
     def rounding(self) -> float:
-        """How far what its rate was made of can be off by its digits, as a fraction."""
+        """Bound on the rounding error of the milliseconds behind the rate, or of the rate itself.
+
+        It is a fraction.
+        """
         decimals = self.cell.work.reciprocal_decimals
         if self.milliseconds is None or decimals is None:
             return self.cell.rate_part
@@ -183,29 +187,29 @@ class Audit:
 
     step: str
     window_s: int | None
-    """The length that explains most of the tables of operations; None where none does."""
+    """The window's length that best explains all tables of operations; None if none does."""
     whole: int
-    """Cells of them that are whole numbers of steps then."""
+    """Number of their cells that are whole numbers of steps with this length."""
     tried: int
     by_chance: float
-    """Logarithm to 10 of the probability that numbers at random would be as whole."""
+    """Decimal logarithm of the probability that random numbers would be as close to whole."""
     findings: tuple[Finding, ...]
 
     def of(self, table: str, device: str) -> list[Finding]:
-        """Those of one machine in one table."""
+        """Return the findings on one machine in one table."""
         return [f for f in self.findings if (f.cell.table, f.cell.device.name) == (table, device)]
 
 
 def read(path: Path) -> tuple[AuditFile, list[Cell]]:
-    """Read what is to be audited.
+    """Read an audit's file and the cells of its study.
 
     Raises:
-        InputError: a file is wrong, or one names what the other has not.
+        InputError: a file is invalid, or one names something that the other does not have.
     """
     file = datafile.read(path, AuditFile)
     study = path.parent / file.study
     try:
-        # Decimals, since "16.00" says more than 16.
+        # Decimal, because "16.00" states more digits than 16.
         tables = tomllib.loads(study.read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", str(study)) from error
@@ -256,7 +260,7 @@ def _cells(
 
 
 def audit(file: AuditFile, cells: Sequence[Cell]) -> Audit:
-    """Find the window's length, each cell's counts, and what cannot be."""
+    """Find the window's length, each cell's counts, and impossible values."""
     step_j = file.meter.step * JOULE[file.meter.unit]
     timed = [cell for cell in cells if cell.work.work == "operations"]
     window_s, by_chance = None, 0.0
@@ -289,9 +293,9 @@ def audit(file: AuditFile, cells: Sequence[Cell]) -> Audit:
 
 
 def _read_counts(cell: Cell, seconds: float, step_j: float) -> tuple[float, float]:
-    """Steps of the meter in a window of operations, and how far they can be from whole ones.
+    """Return the meter's steps in a window of operations, and how far they can be from integers.
 
-    Rounding moves them, and that the window ends with an operation and not before.
+    They differ by rounding, and because the window ends only when an operation does.
     """
     rate = float(cell.rate)
     counts = rate * cell.energy_j * seconds / step_j
@@ -300,7 +304,7 @@ def _read_counts(cell: Cell, seconds: float, step_j: float) -> tuple[float, floa
 
 
 def _chance(cells: Sequence[Cell], seconds: float, step_j: float) -> float | None:
-    """Logarithm of the chance that all cells are whole; None where one is not."""
+    """Return the logarithm of the chance that all cells are whole; None if one is not."""
     logarithm = 0.0
     for cell in cells:
         counts, rounding = _read_counts(cell, seconds, step_j)
@@ -322,8 +326,8 @@ def _counts(cell: Cell, window_s: int, step_j: float) -> Iterator[Count]:
     mib = cell.work.first_bytes / _MIB
     found = set()
     while mib <= (rate + half) * longest:
-        # Of so much work the energy of all of it is a whole number of steps, and what is printed
-        # was computed with the rounded rate.
+        # The total energy of this much work is a whole number of steps, and the printed energy was
+        # computed with the rounded rate.
         for counts in range(1, int(cell.watt * longest / step_j) + 2):
             true = cell.energy_j * rate * mib / (counts * step_j)
             if abs(true - rate) <= half and shortest <= mib / true <= longest:
@@ -333,7 +337,7 @@ def _counts(cell: Cell, window_s: int, step_j: float) -> Iterator[Count]:
 
 
 def _milliseconds(cell: Cell) -> float | None:
-    """The rounded milliseconds that a rate was made of, where there are such."""
+    """Return the rounded milliseconds that a rate was computed from; None if there are none."""
     decimals = cell.work.reciprocal_decimals
     if decimals is None:
         return None
@@ -355,7 +359,7 @@ def _impossible(cell: Cell) -> Iterator[str]:
 
 
 def _outliers(watts: Sequence[float], count_w: float) -> set[int]:
-    """Those that are far off, and farther than one count and its rounding can bring them."""
+    """Return indices of outliers that deviate more than a count and its rounding can explain."""
     middle = median(watts)
     spread = median(abs(w - middle) for w in watts)
     far = max(_FAR * spread / 0.6745, 1.5 * count_w)
@@ -363,6 +367,6 @@ def _outliers(watts: Sequence[float], count_w: float) -> set[int]:
 
 
 def power(findings: Sequence[Finding]) -> tuple[float, float]:
-    """Mean and deviation of the powers that rows imply."""
+    """Return mean and standard deviation of the powers implied by rows."""
     watts = [finding.cell.watt for finding in findings]
     return fmean(watts), stdev(watts) if len(watts) > 1 else 0.0

@@ -1,9 +1,9 @@
-"""Frames on the air against keys and a policy: what no binary may do with them.
+"""Audit frames on the air against keys and a policy, independently of programs.
 
 The auditor knows keys and slot numbers, not programs. It flags a nonce that was used twice with a
-key for different frames, frames whose integrity code no key verifies, frames that are said to be
-encrypted and are not, frames whose nonce is not what their header says, and frames with less
-security than the policy asks for.
+key for different frames, frames whose MIC does not verify with their key, frames that claim to be
+encrypted and are not, frames whose nonce is not what their header states, and frames with less
+security than the policy requires.
 """
 
 from collections.abc import Sequence
@@ -27,22 +27,22 @@ Rule = Literal[
 ]
 _MICROSECOND = 1_000_000
 _SYNCHRONISATION_PS = 160 * _MICROSECOND
-"""Preamble and start-of-frame delimiter."""
+"""Duration of preamble and start-of-frame delimiter."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A frame of a network."""
+    """A frame observed in a network."""
 
     sender: str
     begin_ps: int
     psdu: bytes
-    """With its check sequence."""
+    """Including its frame check sequence."""
 
 
 @dataclass(frozen=True)
 class Flaw:
-    """Something that a frame should not have been."""
+    """A violation by a frame."""
 
     rule: Rule
     sender: str
@@ -51,23 +51,23 @@ class Flaw:
 
 
 class SlotNumbers:
-    """The numbers of slots (ASN), from the enhanced beacons that tell them.
+    """Absolute slot numbers (ASN), learned from enhanced beacons.
 
     Args:
-        slots: how long slots are, and when frames begin in them; without it no number is known.
+        slots: length of slots, and when frames begin in them; if None, no number is known.
     """
 
     def __init__(self, slots: Slots | None) -> None:
         self._slots = slots
         self._zero_ps: dict[str, int] = {}
-        """When slot 0 would have begun, by each sender's last beacon."""
+        """Start of slot 0 according to each sender's last beacon."""
         self._last: str | None = None
-        """Whose beacon was the last."""
+        """Sender of the last beacon."""
         self._former_ps: list[int] = []
-        """When slot 0 would have begun of those who restarted: who had heard them goes on so."""
+        """Starts of slot 0 before senders restarted: motes that heard them keep their numbers."""
 
     def note(self, frame: Frame, seen: Seen) -> None:
-        """A frame that may tell the number of the slot that it is in."""
+        """Learn the slot number from a frame, if it contains one."""
         if frame.asn is not None and self._slots is not None:
             lead_ps = self._slots.tx_offset_us * _MICROSECOND - _SYNCHRONISATION_PS
             passed_ps = frame.asn * self._slots.length_us * _MICROSECOND
@@ -79,20 +79,23 @@ class SlotNumbers:
             self._last = seen.sender
 
     def _zero_of(self, sender: str) -> int | None:
-        """By the sender's own beacons, if it sends any: whoever restarts counts by itself."""
+        """Return the start of slot 0 by the sender's own beacons, or else by the last beacon.
+
+        A sender that restarts has its own count.
+        """
         whose = sender if sender in self._zero_ps else self._last
         return None if whose is None else self._zero_ps[whose]
 
     def at(self, begin_ps: int, sender: str) -> int | None:
-        """The number of the slot that a frame is in; None as long as no beacon has told.
+        """Return the number of a frame's slot; None before the first beacon.
 
-        Frames that begin up to a sixteenth of a slot early, by wrong clocks, are in it too.
+        A frame may begin up to a sixteenth of a slot early because of clock errors.
         """
         zero_ps = self._zero_of(sender)
         return None if zero_ps is None else self._number(begin_ps, zero_ps)
 
     def others(self, begin_ps: int) -> list[int]:
-        """The slot by beacons of before their senders restarted, and by those of each sender."""
+        """Return the slot's number by beacons before restarts, and by each sender's beacons."""
         zeros_ps = [*reversed(self._former_ps), *self._zero_ps.values()]
         numbers = (self._number(begin_ps, zero_ps) for zero_ps in zeros_ps)
         return [number for number in numbers if number is not None]
@@ -104,7 +107,7 @@ class SlotNumbers:
         return (begin_ps - zero_ps + length_ps // 16) // length_ps
 
     def start_ps(self, begin_ps: int, sender: str) -> int | None:
-        """When the slot begins that a frame is in."""
+        """Return the start of a frame's slot; None before the first beacon."""
         asn, zero_ps = self.at(begin_ps, sender), self._zero_of(sender)
         if asn is None or zero_ps is None or self._slots is None:
             return None
@@ -112,20 +115,20 @@ class SlotNumbers:
 
 
 def ccm_star(key: bytes, nonce: bytes, header: bytes, sealed: bytes, mic_bytes: int) -> bytes:
-    """Open a frame by CCM* (IEEE Std 802.15.4-2015, annex B).
+    """Unsecure a frame with CCM* (IEEE Std 802.15.4-2015, annex B).
 
     Raises:
-        InvalidTag: the integrity code is wrong; without one, nothing is checked.
+        InvalidTag: the MIC is wrong; without a MIC, nothing is checked.
     """
     if mic_bytes:
         return AESCCM(key, tag_length=mic_bytes).decrypt(nonce, sealed, header)
-    # Without a code CCM is not defined, and CCM* is its counter mode: L = 2, counters from 1.
+    # CCM is not defined without a MIC; CCM* is then its counter mode: L = 2, counters from 1.
     counter = bytes([1]) + nonce + (1).to_bytes(2, "big")
     return Cipher(algorithms.AES(key), modes.CTR(counter)).decryptor().update(sealed)
 
 
 def _clear(psdu: bytes, frame: Frame) -> tuple[bytes, bytes]:
-    """Authenticated and encrypted parts, by the level."""
+    """Split a frame into header and sealed part according to its level."""
     assert frame.security is not None  # noqa: S101
     if frame.security.level >= 4:
         return psdu[: frame.open_bytes], psdu[frame.open_bytes :]
@@ -134,13 +137,13 @@ def _clear(psdu: bytes, frame: Frame) -> tuple[bytes, bytes]:
 
 
 class Auditor:
-    """Looks at frames one after the other.
+    """Audits frames one after the other.
 
     Args:
-        keys: what is known; without it nothing is verified.
-        policy: what frames have to be like; without it nothing is asked for.
-        slots: how long a slot is, for nonces of slot numbers.
-        listeners: what hears data frames that a security architecture protects.
+        keys: the known keys; if None, nothing is verified.
+        policy: the security policy; if None, nothing is required.
+        slots: timing of slots, for nonces with slot numbers.
+        listeners: verify data frames that security architectures protect.
     """
 
     def __init__(
@@ -157,10 +160,10 @@ class Auditor:
         self._used: dict[tuple[object, ...], tuple[bytes, int]] = {}
         self.slots = SlotNumbers(slots)
         self.verified = 0
-        """Frames whose integrity code is right."""
+        """Number of frames whose MIC is correct."""
 
     def look(self, seen: Seen) -> list[Flaw]:
-        """Judge a frame."""
+        """Audit a frame."""
         psdu = seen.psdu[:-2]
         try:
             frame = parse(psdu)
@@ -203,7 +206,7 @@ class Auditor:
         return [Flaw("too little security", seen.sender, seen.begin_ps, text)]
 
     def _nonce(self, frame: Frame, seen: Seen, asn: int | None = None) -> bytes | None:
-        """The nonce, of a slot's number or else of that which beacons tell."""
+        """Return the nonce, with a given slot number or else that of beacons; None if unknown."""
         assert frame.security is not None  # noqa: S101
         address = self._extended(frame, seen)
         if address is None:
@@ -215,11 +218,11 @@ class Auditor:
         return address + counter + bytes([frame.security.level])
 
     def _extended(self, frame: Frame, seen: Seen) -> bytes | None:
-        """The sender's extended address, or what stands for it in nonces."""
+        """Return the sender's extended address, or its substitute in nonces; None if unknown."""
         if frame.source is not None and len(frame.source) == 8:
             return frame.source
         if frame.source is None:
-            # An acknowledgment without one: the mote that sent it has one in the file by its name.
+            # A frame without source address: the file of keys lists the address by mote name.
             known = self._addresses.get(seen.sender)
         else:
             known = self._addresses.get(f"{frame.source_pan or 0:04x}:{frame.source.hex()}")
@@ -232,7 +235,7 @@ class Auditor:
         flaws = []
         is_right = key is not None and self._opens(frame, key, psdu, seen)
         if key is not None and is_right is False and not security.asn_in_nonce:
-            # Some stacks carry a frame counter and take the slot's number all the same.
+            # Some stacks send a frame counter but use the slot's number in the nonce.
             by_slot = replace(frame, security=replace(security, asn_in_nonce=True))
             if self._opens(by_slot, key, psdu, seen):
                 text = (
@@ -260,13 +263,13 @@ class Auditor:
         return flaws
 
     def _by_use(self, frame: Frame, psdu: bytes, seen: Seen, other: int | None) -> list[Flaw]:
-        """Whether another frame had the same nonce.
+        """Check whether another frame had the same nonce.
 
         Args:
-            frame: as it was parsed.
+            frame: the parsed frame.
             psdu: its bytes.
-            seen: who sent it when.
-            other: the slot's number, if it is not that which beacons tell now.
+            seen: its sender and time.
+            other: the slot's number, if it differs from that of current beacons.
         """
         security = frame.security
         assert security is not None  # noqa: S101
@@ -291,7 +294,7 @@ class Auditor:
     def _opens(
         self, frame: Frame, key: bytes, psdu: bytes, seen: Seen, asn: int | None = None
     ) -> bool | None:
-        """Whether a key opens a frame; None where it has no code, or its nonce is not known."""
+        """Return whether a key verifies a frame; None if it has no MIC or its nonce is unknown."""
         assert frame.security is not None  # noqa: S101
         nonce = self._nonce(frame, seen, asn)
         if nonce is None or not frame.security.mic_bytes:
@@ -304,7 +307,7 @@ class Auditor:
         return True
 
     def _why(self, frame: Frame, key: bytes, psdu: bytes, seen: Seen) -> Flaw:
-        """A frame that does not verify: perhaps its code is right and nothing was encrypted."""
+        """Explain a frame that does not verify: its MIC may be right but its payload in clear."""
         security, nonce = frame.security, self._nonce(frame, seen)
         assert security is not None  # noqa: S101
         where = (seen.sender, seen.begin_ps)

@@ -1,8 +1,8 @@
-"""A device's whole day in ampere: average current, shares, lifetime.
+"""A device's current budget: average current, shares, lifetime.
 
-Each contribution is its power times its duration (daidone-2014, section IV-D); bytes on air take
-their bits over the bit rate (section IV-C). Uncertainties go through the sums to first order (JCGM
-100:2008, section 5), with what a constant has in two places counted once.
+The energy of each contribution is its power times its duration (daidone-2014, section IV-D); the
+airtime of bytes is their bits over the bit rate (section IV-C). Uncertainties are propagated to
+first order (JCGM 100:2008, section 5), with correlations between uses of the same constant.
 """
 
 import difflib
@@ -35,8 +35,8 @@ DAY_S = 86_400.0
 _YEAR_DAYS = 365.25
 _YEAR_S = _YEAR_DAYS * DAY_S
 SHELF_LIFE_YEARS = 10
-"""Beyond this a battery's age decides, whatever is drawn from it: what makers of alkaline and
-lithium primary cells commonly state for storage. Assumed: a scenario's battery says nothing of it.
+"""Beyond this, ageing limits a battery whatever the current. Assumed from what makers of alkaline
+and lithium primary cells commonly state for storage, as a scenario does not state it.
 """
 _NORMAL_95 = 1.959963984540054
 
@@ -44,24 +44,24 @@ AnyStated = TypeVar("AnyStated", bound=Stated)
 
 
 def _plain(value: float) -> str:
-    """Four significant digits, and never an exponent for what is large."""
+    """Format with four significant digits, or as an integer if it is large."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value and half the width of its 95% interval."""
+    """A value, and half the width of its 95% interval."""
 
     value: float
     half_width_95: float
 
     @classmethod
     def of(cls, quantity: Any) -> "Interval":
-        """Of a normal distribution; a plain number has no width."""
+        """Return the interval of a normally distributed quantity; zero width for a plain number."""
         return cls(nominal_value(quantity), _NORMAL_95 * std_dev(quantity))
 
     def rounded(self, factor: float = 1.0) -> tuple[str, str]:
-        """Value and half width for people, times a factor: two digits of the latter decide."""
+        """Format value and half width, times a factor, to two significant digits of the latter."""
         value, half_width = self.value * factor, self.half_width_95 * factor
         if half_width <= 0:
             return _plain(value), "0"
@@ -76,7 +76,7 @@ class MessageCost:
     payload_bytes: int
     security_bytes: int
     air_s: float
-    """Of the security bytes."""
+    """Airtime of the security bytes."""
     air_j: Interval
     processing_s: float
     processing_j: Interval
@@ -84,22 +84,22 @@ class MessageCost:
 
 @dataclass(frozen=True)
 class Budget:
-    """Where the current goes."""
+    """A current budget."""
 
     current_a: Interval
     parts_a: dict[str, Interval]
     lifetime_days: Interval
     messages: list[MessageCost]
     sources: list[str]
-    """Every constant that went in."""
+    """Every constant that was used."""
     flash_bytes: int
-    """Of the primitives' builds together; what they share counts in each."""
+    """Flash of all primitives' builds; code that they share is counted in each."""
     flash_size_bytes: int
-    """Of the chip."""
+    """Flash of the chip."""
 
     @property
     def lifetime_text(self) -> str:
-        """The lifetime for people: in years too where it is two or more."""
+        """The lifetime in words; also in years from two years on."""
         days = self.lifetime_days
         value, half_width = days.rounded()
         if days.value < 2 * _YEAR_DAYS:
@@ -109,18 +109,18 @@ class Budget:
 
     @property
     def mah_a_year(self) -> Interval:
-        """Charge that it takes in a year, in mAh."""
+        """Charge drawn per year, in mAh."""
         hours = 24 * _YEAR_DAYS * 1e3
         current = self.current_a
         return Interval(current.value * hours, current.half_width_95 * hours)
 
     @property
     def outlives_battery(self) -> bool:
-        """Whether so long a life is the battery's shelf life to decide."""
+        """Whether the lifetime exceeds the battery's shelf life."""
         return self.lifetime_days.value > SHELF_LIFE_YEARS * _YEAR_DAYS
 
     def share(self, part: str) -> float:
-        """A part's fraction of the average current."""
+        """Return a part's fraction of the average current."""
         return self.parts_a[part].value / self.current_a.value
 
 
@@ -131,17 +131,17 @@ class Variant:
     label: str
     budget: Budget
     lifetime_change: float
-    """Of the lifetime, as a fraction of the scenario's."""
+    """Change of the lifetime, as a fraction of the scenario's."""
 
 
 def flash_size(board: Board) -> int:
-    """Bytes of flash that the board's chip has."""
+    """Return the flash of a board's chip in bytes."""
     chip = chips.load_chip(board.chip)
     return sum(m.size for m in chip.memories if m.kind == "flash")
 
 
 def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
-    """Notes for readers of the budget."""
+    """Return warnings for readers of the budget."""
     named = [("as the scenario says", base), *((v.label, v.budget) for v in others)]
     result = [
         f"{label}: the builds take {each.flash_bytes:,} bytes of flash together, and the chip has "
@@ -160,7 +160,7 @@ def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
 
 
 def life_text(seconds: float) -> str:
-    """A lifetime for people: in years where it is two or more; beyond a battery's age a bound."""
+    """Format a lifetime, in years from two on; beyond the battery's shelf life it is a bound."""
     days = seconds / DAY_S
     if days < 2 * _YEAR_DAYS:
         return f"{days:.3g} days"
@@ -170,17 +170,17 @@ def life_text(seconds: float) -> str:
 
 
 def airtime_s(bytes_on_air: float, bit_rate_hz: float) -> float:
-    """How long bytes take on air (daidone-2014, section IV-C)."""
+    """Return the airtime of bytes (daidone-2014, section IV-C)."""
     return 8.0 * bytes_on_air / bit_rate_hz
 
 
 def best(stated: Iterable[AnyStated], name: str, what: str, board: Board) -> AnyStated:
-    """Of all statements of a name, the one with the best grade.
+    """Return the statement of a name that has the best grade.
 
-    A current of the radio alone goes before one of the whole board, so that states compare.
+    A current of the radio alone is preferred to one of the whole board, so states are comparable.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: nothing of that name is stated.
     """
     known = list(stated)
     named = [s for s in known if s.name == name]
@@ -197,7 +197,7 @@ def best(stated: Iterable[AnyStated], name: str, what: str, board: Board) -> Any
 
 
 def security_of(message: MessageCost) -> str:
-    """Cost of security for a message, in words."""
+    """Describe the cost of security for a message."""
     air, processing = (" ± ".join(j.rounded(1e6)) for j in (message.air_j, message.processing_j))
     return (
         f"A message of {message.payload_bytes} bytes: {message.security_bytes} bytes of security "
@@ -207,11 +207,11 @@ def security_of(message: MessageCost) -> str:
 
 
 class Costs:
-    """The costs of primitives that were measured.
+    """The measured costs of primitives.
 
     Args:
-        records: of the results store.
-        name: of the store, for messages.
+        records: records of the results store.
+        name: name of the store, for messages.
     """
 
     def __init__(self, records: Sequence[PrimitiveRecord], name: str) -> None:
@@ -221,10 +221,10 @@ class Costs:
         self._name = name
 
     def find(self, step: Step, board: Board, clock: str) -> PrimitiveRecord:
-        """The measured case that takes least time, and so least energy, and fits the chip's flash.
+        """Return the fastest measured case, and so the one of least energy, that fits the flash.
 
         Raises:
-            InputError: none was measured; names the command that measures it.
+            InputError: none was measured; the error names the command that measures it.
         """
         fits = [
             r
@@ -241,10 +241,10 @@ class Costs:
         return min(fits, key=lambda r: r.time_ps or 0)
 
     def require(self, scenario: Scenario) -> None:
-        """Look for everything at once that a scenario and its variants need.
+        """Check that everything that a scenario and its variants need was measured.
 
         Raises:
-            InputError: something was not measured; names the commands that measure all of it.
+            InputError: something was not; the error names the commands that measure all of it.
         """
         board = boards.load_board(scenario.board)
         clock = scenario.clock or board.default_clock
@@ -260,7 +260,7 @@ class Costs:
             )
 
     def missing(self, scenario: Scenario) -> list[Step]:
-        """Steps of a scenario and its variants for which nothing was measured."""
+        """Return the steps of a scenario and its variants for which nothing was measured."""
         board = boards.load_board(scenario.board)
         clock = scenario.clock or board.default_clock
         steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
@@ -283,10 +283,10 @@ class Costs:
         ]
 
     def alternatives(self, step: Step, board: Board, clock: str, globs: list[str]) -> list[str]:
-        """Other primitives that were measured in the same operation and size.
+        """Return other primitives that were measured in the same operation and size.
 
         Raises:
-            InputError: a glob matches none of them.
+            InputError: a glob matches no such primitive.
         """
         kind = self.find(step, board, clock).subject.kind
         alike = [r.subject for r in self._alike(step, board, clock)]
@@ -307,7 +307,7 @@ class Costs:
                 yield r
 
     def _meets(self, record: PrimitiveRecord, step: Step) -> bool:
-        """Whether a build is as a step demands."""
+        """Return whether a build meets a step's demands."""
         build, flash_bytes = record.build, record.flash_bytes
         return (
             step.implementation in (None, record.subject.implementation)
@@ -322,14 +322,14 @@ class Costs:
 
 
 def optimisations(step: Step) -> list[str]:
-    """The levels that have to be measured to know which build a step takes; the usual if none."""
+    """Return the levels to measure to find a step's build; empty for the default levels."""
     if step.optimisation is not None:
         return [step.optimisation]
     return [] if step.max_flash_bytes is None else ["O3", "O2", "Os"]
 
 
 def _demands(step: Step) -> str:
-    """A step's demands on its build, in words."""
+    """Describe a step's demands on its build."""
     words = []
     if step.optimisation is not None:
         words.append(f"-{step.optimisation}")
@@ -341,7 +341,7 @@ def _demands(step: Step) -> str:
 
 
 def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
-    """The commands that measure steps."""
+    """Return the commands that measure steps."""
     alike: dict[str, dict[str, None]] = {}
     for step in steps:
         chosen = f" --implementation {step.implementation}" if step.implementation else ""
@@ -354,7 +354,7 @@ def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
 
 
 class _Quantities:
-    """Constants as quantities with an uncertainty; the same constant is the same quantity."""
+    """Constants as quantities with uncertainty; equal constants share a correlated quantity."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
@@ -374,7 +374,7 @@ class _Quantities:
 
 
 class _Device:
-    """A board in a scenario, its currents and energies as quantities."""
+    """A board in a scenario, with its currents and energies as quantities."""
 
     def __init__(self, scenario: Scenario, store: Costs) -> None:
         self.scenario = scenario
@@ -395,7 +395,7 @@ class _Device:
         return self.state_a(sleep.state or self.board.idle_state)
 
     def state_a(self, state: str) -> Any:
-        """Current of a power state of the chip."""
+        """Return the current of a power state of the chip."""
         known = chips.load_chip(self.board.chip).power_states
         if state not in known:
             raise InputError(
@@ -408,7 +408,7 @@ class _Device:
         return self.quantity(f"state {state}", current.ampere, current.uncertainty_a, text)
 
     def load_a(self, load: Load) -> Any:
-        """Current of a load or of a state of the radio."""
+        """Return the current of a load or of a state of the radio."""
         text = f"{load.name}: {load.ampere * 1e3:g} mA ({load.grade}: {load.source})"
         name = f"{type(load).__name__} {load.name}"
         return self.quantity(name, load.ampere, load.uncertainty_a, text)
@@ -421,7 +421,7 @@ class _Device:
         return self.board.radio
 
     def radio_j(self, state_name: str, seconds: float) -> Any:
-        """Energy of the radio in a state, net of sleep."""
+        """Return the energy of the radio in a state, net of sleep."""
         use = self.scenario.radio
         state = best(self.radio.state, state_name, "radio state", self.board)
         ampere = self.load_a(state)
@@ -432,7 +432,7 @@ class _Device:
         return self.volt * ampere * seconds
 
     def activity(self, name: str) -> tuple[float, Any]:
-        """Time and energy of one execution, net of sleep."""
+        """Return the time and energy of one execution, net of sleep."""
         activity: Activity = best(self.board.activity, name, "activity", self.board)
         micro = activity.energy_j / activity.executions * 1e6
         shown = f"{micro:.4g} uJ" if micro < 1e4 else f"{micro / 1e3:.4g} mJ"
@@ -443,7 +443,7 @@ class _Device:
         return activity.time_s / activity.executions, total / activity.executions
 
     def steps(self, steps: Iterable[Step]) -> tuple[float, Any]:
-        """Time and energy of security processing, net of sleep."""
+        """Return the time and energy of security processing, net of sleep."""
         total_s, total_j = 0.0, 0.0
         for step in steps:
             seconds, joule = self._step(step)
@@ -462,7 +462,7 @@ class _Device:
         self.flash_bytes[subject.primitive, how] = record.flash_bytes or 0
         seconds = (record.time_ps or 0) * 1e-12
         if meter == model.NAME:
-            # With the currents that the board's file states now.
+            # Recompute the energy with the currents that the board's file states now.
             states = record.power_states_ps or {ACTIVE: 1}
             shares = {state: part / sum(states.values()) for state, part in states.items()}
             ampere = sum(self.state_a(state) * share for state, share in shares.items())
@@ -476,7 +476,7 @@ class _Device:
         return seconds, gross - self.sleep_a * self.volt * seconds
 
     def frame_s(self, payload_bytes: int) -> float:
-        """Airtime of a frame."""
+        """Return the airtime of a frame."""
         radio = self.radio
         total = radio.frame_overhead_bytes.value + payload_bytes
         if total > radio.frame_bytes_max.value:
@@ -491,10 +491,10 @@ class _Device:
 
 
 def budget(scenario: Scenario, store: Costs) -> Budget:
-    """Where a scenario's current goes, and how long its battery lasts.
+    """Compute a scenario's current budget and battery lifetime.
 
     Raises:
-        InputError: the board has no such thing, or a primitive was not measured.
+        InputError: the board lacks something, or a primitive was not measured.
     """
     device = _Device(scenario, store)
     power_w: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
@@ -536,7 +536,7 @@ def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> Mess
     power_w["radio"] += attempts * plain_j / message.every_s
     extra_j = device.radio_j(use.transmit, both_s - plain_s) if message.security_bytes else 0.0
     power_w["security bytes"] += attempts * extra_j / message.every_s
-    # A retransmission sends the same frame again: it is not protected anew.
+    # A retransmission repeats the same frame, without protecting it again.
     processing_s, processing_j = device.steps(message.protection)
     power_w["security processing"] += processing_j / message.every_s
     return MessageCost(
@@ -580,10 +580,10 @@ def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
 
 
 def lifetime_s(battery: Battery, ampere: Any) -> Any:
-    """How long a battery feeds a current while it discharges itself.
+    """Compute how long a battery supplies a current, including self-discharge.
 
-    The charge left obeys dQ/dt = -I - kQ, where k makes an idle battery lose the stated fraction in
-    a year; it is solved for Q = 0 at the cut-off.
+    The remaining charge obeys dQ/dt = -I - kQ, where k makes an idle battery lose the stated
+    fraction per year; this is solved for Q = 0 at the cut-off.
     """
     usable_c: Any = battery.usable_ah * 3600.0
     if battery.capacity_tolerance > 0:
@@ -595,7 +595,7 @@ def lifetime_s(battery: Battery, ampere: Any) -> Any:
 
 
 def variants(scenario: Scenario, store: Costs, base: Budget) -> list[Variant]:
-    """Changes one at a time, as in the scenario's [what_if]; and no security."""
+    """Compute variants with one change each: no security, and those in the scenario's [what_if]."""
     result = []
     for label, changed in _changes(scenario, store):
         other = budget(changed, store)

@@ -1,8 +1,8 @@
-"""Changes between two sets of results, and those beyond limits.
+"""Find changes between two sets of results, and those beyond limits.
 
-Cases are matched by what was priced, how it was built and where it ran. Deterministic results for
-the same inputs are compared exactly; those of instruments by their 95% intervals; those for other
-random inputs by the ranges that were seen. A change that such bounds could explain is none.
+Cases are matched by subject, build and conditions. Deterministic results for the same inputs are
+compared exactly, those of instruments by their 95% intervals, and those for other random inputs by
+their observed ranges. A change that such bounds could explain does not count.
 """
 
 import math
@@ -15,17 +15,17 @@ from joulemark.errors import InputError
 from joulemark.records.record import DEPENDENT
 
 Row = Mapping[str, object]
-"""A record as an export has it; None where there is no value."""
+"""A record as in an export; missing values are None."""
 
 
 class Measure(NamedTuple):
     """A quantity that is compared."""
 
     column: str
-    """In an export."""
+    """Its column in an export."""
     unit: str
     per: float = 1.0
-    """How many of the column's units are one of this unit."""
+    """Number of the column's units per unit."""
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -44,7 +44,7 @@ _IDENTITY = "case_digest"
 
 @dataclass(frozen=True)
 class Limit:
-    """A change that is still allowed: an amount, or a fraction of what it was."""
+    """The largest allowed change: an amount, or a fraction of the earlier value."""
 
     measure: str
     amount: float
@@ -58,20 +58,20 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """All that makes a comparison fail, beside cases that fail anew."""
+    """What makes a comparison fail, besides newly failed cases."""
 
     of: tuple[Limit, ...] = ()
     secrets: bool = False
-    """A case that was independent of secrets no longer is."""
+    """Fail if a case that was independent of secrets no longer is."""
     missing: bool = False
-    """A case is no longer there."""
+    """Fail if a case is missing."""
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> "Limits":
-        """Limits as users write them: `cycles=5%`, `stack=32`, `secrets`, `missing`.
+        """Parse limits as users write them: `cycles=5%`, `stack=32`, `secrets`, `missing`.
 
         Raises:
-            InputError: one is none of these.
+            InputError: a text is not a limit.
         """
         found: list[Limit] = []
         words = set()
@@ -93,31 +93,31 @@ class Limits:
 
 @dataclass(frozen=True)
 class Change:
-    """A quantity of a case that is not what it was."""
+    """A changed quantity of a case."""
 
     measure: str
     unit: str
     base: float
     head: float
     least: float
-    """The change is at least this, given the bounds of both; signed, in the unit."""
+    """The smallest change that the bounds of both values allow; signed, in the unit."""
 
     @property
     def fraction(self) -> float:
-        """Of what it was."""
+        """The change as a fraction of the earlier value."""
         if self.base == 0:
             return math.copysign(math.inf, self.head)
         return (self.head - self.base) / abs(self.base)
 
     @property
     def text(self) -> str:
-        """As `+5.5%`, or `+96 B` of memory."""
+        """The change in words: `+5.5%`, or `+96 B` for memory."""
         if self.unit == "B" or math.isinf(self.fraction):
             return f"{self.head - self.base:+,g} {self.unit}"
         return f"{self.fraction * 100:+.3g}%"
 
     def exceeds(self, limit: Limit) -> bool:
-        """Whether it certainly grew by more than a limit."""
+        """Return whether it certainly grew by more than a limit."""
         if limit.measure != self.measure:
             return False
         allowed = limit.amount * (abs(self.base) if limit.relative else 1.0)
@@ -129,12 +129,12 @@ State = Literal["same", "changed", "new", "missing", "failed", "mended"]
 
 @dataclass(frozen=True)
 class Compared:
-    """A case in both."""
+    """A case in either or both sets."""
 
     name: str
     place: str
     subject: str
-    """Primitive and implementation, where it has them."""
+    """Primitive and implementation, if it has them."""
     operation: str
     state: State
     changes: tuple[Change, ...] = ()
@@ -142,18 +142,18 @@ class Compared:
     """Change of its independence of secrets, if any."""
     failure: str | None = None
     broken: tuple[str, ...] = ()
-    """The limits that it goes beyond, in words."""
+    """The limits that it exceeds, in words."""
     how: str = "exact"
     """Method of comparison: exact, intervals or ranges."""
 
 
 def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Compared]:
-    """Compare two sets of records: those that go beyond a limit first.
+    """Compare two sets of records; cases that exceed a limit come first.
 
     Args:
         base: the last record of each case, before.
-        head: the same, after.
-        limits: what is still allowed.
+        head: the last record of each case, after.
+        limits: the limits on changes.
     """
     before = {str(row[_IDENTITY]): row for row in base}
     after = {str(row[_IDENTITY]): row for row in head}
@@ -247,7 +247,7 @@ def _changes(base: Row, head: Row, how: str) -> Iterable[Change]:
 
 
 def _bounds(row: Row, measure: Measure, how: str) -> tuple[float, float, float] | None:
-    """The least that a quantity may be, its value, and the most."""
+    """Return a quantity's lower bound, value and upper bound."""
     value = _number(row.get(measure.column))
     if value is None:
         return None
@@ -276,10 +276,10 @@ def _secrets(base: Row, head: Row) -> str | None:
 
 
 def summary(found: Sequence[Compared]) -> list[str]:
-    """A line for each operation that changed: the change that is furthest from none of each kind.
+    """Summarise each changed operation in a line with its largest change of each kind.
 
-    Such as `aes-128/ref encrypt +5.5%, stack +96 B`; the first is in cycles, or in energy where
-    nothing counts cycles.
+    For example `aes-128/ref encrypt +5.5%, stack +96 B`; the first number is of cycles, or else of
+    time or energy.
     """
     groups: dict[tuple[str, str, str], list[Compared]] = {}
     for c in found:

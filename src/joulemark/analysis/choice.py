@@ -1,7 +1,6 @@
-"""Which builds satisfy an application's demands, what each costs, and which lie on the front.
+"""Find the builds that meet an application's demands, their costs, and the Pareto front.
 
-A cost is that of the operations that serve one message, as they were measured; nothing is
-interpolated.
+A cost is the measured cost of the operations that serve one message; nothing is interpolated.
 """
 
 from collections import defaultdict
@@ -16,13 +15,13 @@ from joulemark.records.record import DEPENDENT, PrimitiveRecord
 Metric = Literal["energy", "time", "flash", "ram", "stack"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 FRONT: tuple[Metric, ...] = ("time", "energy", "flash", "ram")
-"""Quantities that the front is over."""
+"""Quantities of the Pareto front."""
 YEAR_S = 365.25 * 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One build, and what it costs for one message."""
+    """A build, and its cost for one message."""
 
     build: Candidate
     status: Status | None
@@ -31,20 +30,20 @@ class Option:
     claims: bool
     """It claims that neither time nor addresses depend on secrets."""
     leaks: bool
-    """A trial of one of its operations showed that they do."""
+    """Trials of one of its operations showed that they do."""
     trials: int
-    """The fewest that its findings rest on."""
+    """The smallest number of trials behind its findings."""
     cycles: float
     time_s: float
     energy_j: float
-    """Net of idle."""
+    """Energy, net of idle."""
     flash_bytes: int
     ram_bytes: int
     stack_bytes: int
-    """The most that any of its measured operations takes."""
+    """The maximum over its measured operations, as for flash and RAM."""
 
     def of(self, metric: Metric) -> float:
-        """Its value of a quantity, in SI units or bytes."""
+        """Return the value of a quantity, in SI units or bytes."""
         values = {
             "energy": self.energy_j,
             "time": self.time_s,
@@ -56,30 +55,30 @@ class Option:
 
     @property
     def secrets(self) -> str:
-        """Its standing on secrets, in words."""
+        """Its independence of secrets, in words."""
         if self.leaks:
             return "depends on data"
         return f"independent ({self.trials} trials)" if self.claims else "no claim"
 
     def mah_a_year(self, every_s: float, supply_v: float) -> float:
-        """Charge that it takes in a year, in mAh.
+        """Return the charge that it takes per year, in mAh.
 
         Args:
             every_s: seconds between messages.
-            supply_v: of the board.
+            supply_v: the board's supply voltage.
         """
         return self.energy_j / supply_v / every_s * YEAR_S / 3.6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """An application's demands on a build; None demands nothing."""
+    """An application's demands on a build; None means no demand."""
 
     status: Status = "standard"
-    """The weakest that is accepted."""
+    """The weakest accepted status."""
     constant_time: bool = False
     one_time_key: bool = False
-    """A key that is good for one message only is accepted."""
+    """Accept keys that may be used for one message only."""
     security_bits: int | None = None
     max_flash_bytes: int | None = None
     max_ram_bytes: int | None = None
@@ -87,7 +86,7 @@ class Demands:
     max_time_s: float | None = None
 
     def objects_unmeasured(self, way: Implementation) -> list[str]:
-        """The demands that an implementation cannot satisfy, whatever it costs."""
+        """Return the demands that an implementation cannot satisfy, whatever its cost."""
         algorithm = way.algorithm
         return self._known(
             algorithm.status,
@@ -97,7 +96,7 @@ class Demands:
         )
 
     def objects(self, option: Option) -> list[str]:
-        """The demands that a build does not satisfy."""
+        """Return the demands that a build does not satisfy."""
         found = self._known(
             option.status,
             option.security_bits,
@@ -139,11 +138,11 @@ def _times(value: float | None, factor: float) -> float | None:
 
 
 def options(records: Iterable[PrimitiveRecord], operations: Sequence[str]) -> list[Option]:
-    """Cost of the builds that have all of the operations.
+    """Return the builds that have all of the operations, with their costs.
 
     Args:
-        records: of one board at one clock, of one size of message and of associated data.
-        operations: that serve one message.
+        records: records of one board at one clock, for one size of message and associated data.
+        operations: the operations that serve one message.
     """
     groups: dict[Candidate, dict[str, PrimitiveRecord]] = defaultdict(dict)
     for r in records:
@@ -183,7 +182,7 @@ def _option(
 
 
 def front(found: Sequence[Option]) -> set[Candidate]:
-    """The builds than which none is as good in every quantity of FRONT and better in one."""
+    """Return the Pareto front: the builds that no other dominates in the quantities of FRONT."""
     points = {o.build: tuple(o.of(metric) for metric in FRONT) for o in found}
     return {
         build
@@ -196,12 +195,12 @@ def front(found: Sequence[Option]) -> set[Candidate]:
 
 
 def ranked(found: Iterable[Option], metric: Metric) -> list[Option]:
-    """The cheapest first; what costs the same, by energy and flash."""
+    """Sort options by a metric, then by energy and flash."""
     return sorted(found, key=lambda o: (o.of(metric), o.energy_j, o.flash_bytes, o.build))
 
 
 def shown(found: Sequence[Option], metric: Metric) -> list[Option]:
-    """Of each implementation its builds on the front, or its best one where none is there."""
+    """Return each implementation's builds on the front, or its best build if none is there."""
     on_front = front(found)
     in_order = ranked(found, metric)
     have = {o.build[:2] for o in found if o.build in on_front}

@@ -1,10 +1,10 @@
-"""From a meter's samples to joules per operation, with their uncertainty.
+"""Compute joules per operation, with their uncertainty, from a meter's samples.
 
 The method is that of the literature, made explicit: the operation is repeated until its window is
-long against the sampling interval, the window is found from marker edges or from the rise of the
-current, supply voltage x current is integrated over it, idle current measured in the same run is
-taken off, and independent runs give the interval. Uncertainties combine as in JCGM 100:2008 (GUM),
-sections 4.3.7, 5.1.2 and G.4.1.
+long compared with the sampling interval, the window is found from marker edges or from the rise of
+the current, supply voltage x current is integrated over it, the idle current measured in the same
+run is subtracted, and independent runs give the interval. Uncertainties combine as in JCGM 100:2008
+(GUM), sections 4.3.7, 5.1.2 and G.4.1.
 """
 
 import math
@@ -17,13 +17,13 @@ import numpy as np
 from joulemark.errors import InputError
 from joulemark.meters.samples import MARGIN, Counted, Samples, check
 
-_QUIET = 0.9  # of the quiet time, in which nothing but the window may be seen
-_SEPARATION = 6.0  # deviations of noise that the levels must lie apart to be called two levels
+_QUIET = 0.9  # fraction of the quiet time in which only the window may be seen
+_SEPARATION = 6.0  # standard deviations of noise that must separate two levels
 
 
 @dataclass(frozen=True)
 class Window:
-    """The stretch of a run in which the operation was repeated."""
+    """The part of a run in which the operation was repeated."""
 
     start_s: float
     end_s: float
@@ -39,16 +39,16 @@ class Run:
     gross_j: float
     net_j: float
     sampling_uncertainty_j: float
-    """Standard uncertainty of the net energy that comes from where the samples lie."""
+    """Standard uncertainty of the net energy due to the positions of the samples."""
     gross_bound_j: float
-    """Bound on what the meter's offset does to the gross energy, the same in all runs."""
+    """Bound on the effect of the meter's offset on the gross energy, the same in all runs."""
     idle_a: float
-    """Not a number where a meter counts energy."""
+    """Idle current; NaN if the meter counts energy."""
     net_bound_j: float = 0.0
-    """The same for the net energy: idle is measured with the offset too."""
+    """The same bound for the net energy; 0 if the offset cancels, because idle includes it too."""
 
     def times(self, factor: float) -> "Run":
-        """The same run with its energies times a factor."""
+        """Return the same run with its energies multiplied by a factor."""
         return replace(
             self,
             gross_j=self.gross_j * factor,
@@ -61,7 +61,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over independent runs and the interval that holds the truth with 95% confidence."""
+    """The mean over independent runs, and its 95% confidence interval."""
 
     mean: float
     deviation: float
@@ -69,21 +69,20 @@ class Estimate:
     half_width_95: float
     runs: int
     outliers: tuple[int, ...] = field(default=())
-    """Indices of runs far from the others. They are part of the mean all the same."""
+    """Indices of runs far from the others, which are nevertheless part of the mean."""
 
     def contains(self, truth: float) -> bool:
-        """Whether the interval holds this value."""
+        """Return whether the interval contains this value."""
         return abs(self.mean - truth) <= self.half_width_95
 
 
 def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
-    """The window of a run: between marker edges where there are any, else where current is high.
+    """Find the window of a run: between marker edges if there are any, else where current is high.
 
     Args:
-        samples: of one run.
-        quiet_s: how long it is idle before and after; before that and after that the current may
-            be high for other reasons too, such as a command that is received, for half as long
-            as the window at most.
+        samples: samples of one run.
+        quiet_s: idle time before and after the window. Outside it the current may be high for other
+            reasons, such as receiving a command, for at most half the window's length.
 
     Raises:
         InputError: there is no window, or more than one.
@@ -97,13 +96,13 @@ def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
                 "check the marker's wire, and that one operation runs at a time",
             )
         start_s, end_s = samples.edges_s
-        # Each edge is known to a sample: rectangular, two of them.
+        # Two edges, each with a rectangular distribution of one sample's width.
         return Window(start_s, end_s, samples.interval_s / math.sqrt(6.0))
     above = samples.current_a > _threshold(samples)
     changes = np.flatnonzero(np.diff(above.astype(np.int8)))
     whole = not above[0] and not above[-1] and len(changes) > 0
     if whole:
-        # An edge may cross the threshold more than once, such as where a profiler changes range.
+        # An edge may cross the threshold more than once, as when a profiler changes its range.
         separate = np.diff(changes)[1::2] > MARGIN
         changes = changes[np.repeat(np.concatenate(([True], separate, [True])), 2)[1:-1]]
     rises, falls = changes[::2] + 1, changes[1::2] + 1
@@ -131,7 +130,7 @@ def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
 
 
 def _threshold(samples: Samples) -> float:
-    """Half-way between the two levels, found by minimising the variance within them (Otsu 1979)."""
+    """Return the middle of the two levels, which minimise the variance within them (Otsu 1979)."""
     ordered = np.sort(samples.current_a)
     count = np.arange(1, len(ordered))
     total = np.cumsum(ordered)
@@ -153,15 +152,15 @@ def _threshold(samples: Samples) -> float:
 
 
 def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -> Run:
-    """One operation's time and energy in a run.
+    """Compute one operation's time and energy in a run.
 
     Args:
-        samples: of one run, idle before and after the window.
+        samples: samples of one run that is idle before and after the window.
         repetitions: executions in the window.
-        quiet_s: how long it is idle before and after; None where it is whenever it is not busy.
+        quiet_s: idle time before and after the window; None if all time outside it is idle.
 
     Raises:
-        InputError: as `find_window`; or nothing idle was recorded.
+        InputError: as for `find_window`, or no idle time was recorded.
     """
     window = find_window(samples, quiet_s)
     end_s = samples.start_s + samples.interval_s
@@ -182,8 +181,8 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
         )
     length_s = window.end_s - window.start_s
     if samples.edges_s:
-        # Exactly between the edges: beside them the board may be at work on something else, which
-        # is not idle either.
+        # Integrate exactly between the edges, because next to them the board may be busy with
+        # something else, which is not idle either.
         overlap_s = np.clip(
             np.minimum(end_s, window.end_s) - np.maximum(samples.start_s, window.start_s), 0.0, None
         )
@@ -193,8 +192,8 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
         idle_a = float(np.mean(beside_a[beside_a <= max(half_way_a, float(np.min(beside_a)))]))
         net_c = gross_c - idle_a * length_s
     else:
-        # Net charge is summed a margin beyond the edges, where the net current is zero: what a
-        # sample that straddles an edge holds is counted wherever the edge is.
+        # Sum net charge to a margin beyond the edges, where the net current is zero: then a sample
+        # that straddles an edge is counted in full wherever the edge is.
         idle_a = float(np.mean(samples.current_a[idle]))
         net_c = float(np.sum(samples.current_a[~outside] - idle_a)) * samples.interval_s
     height_a = net_c / length_s
@@ -216,22 +215,22 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
 def evaluate_counted(
     counted: Counted, seconds: float, repetitions: int, idle_w: float | None = None
 ) -> Run:
-    """One operation's energy from a meter that counts.
+    """Compute one operation's energy from a counting meter.
 
     Args:
-        counted: over a run.
-        seconds: how long the run was.
-        repetitions: executions in it.
-        idle_w: what was drawn without the operation; None where it was not measured.
+        counted: energy counted over a run.
+        seconds: length of the run.
+        repetitions: executions in the run.
+        idle_w: power without the operation; None if it was not measured.
     """
     net_j = math.nan if idle_w is None else (counted.joule - idle_w * seconds) / repetitions
-    # Read as far from the start and from the end as the bound says, always the same way.
+    # The delays of the readings at start and end are systematic, within the bound.
     edges_j = counted.joule / seconds * counted.edge_bound_s * math.sqrt(2.0)
     return Run(
         time_s=seconds / repetitions,
         gross_j=counted.joule / repetitions,
         net_j=net_j,
-        # Idle was counted in the same steps.
+        # Idle energy was counted with the same steps.
         sampling_uncertainty_j=counted.uncertainty_j
         * (1 if idle_w is None else math.sqrt(2.0))
         / repetitions,
@@ -241,11 +240,11 @@ def evaluate_counted(
 
 
 def estimates(runs: Sequence[Run], relative_bound: float) -> tuple[Estimate, Estimate | None]:
-    """Gross and net energy over independent runs; no net where nothing idle was measured.
+    """Estimate gross and net energy from independent runs; net is None without idle measurement.
 
     Args:
-        runs: at least two.
-        relative_bound: bound on the gain's error: of meter, supply voltage and clock together.
+        runs: at least two runs.
+        relative_bound: bound on the gain error of meter, supply voltage and clock together.
     """
     sampling = max(r.sampling_uncertainty_j for r in runs)
     bound = max(r.gross_bound_j for r in runs)
@@ -259,19 +258,19 @@ def estimates(runs: Sequence[Run], relative_bound: float) -> tuple[Estimate, Est
 def combine(
     values: Sequence[float], sampling_uncertainty: float, relative_bound: float, bound: float = 0.0
 ) -> Estimate:
-    """Combine independent runs with what is known of the instrument.
+    """Combine independent runs with the instrument's error bounds.
 
     Args:
-        values: one for each run, at least two.
-        sampling_uncertainty: standard uncertainty of one value from sampling alone. The runs'
-            scatter shows it too, but few runs that happen to agree would hide it.
+        values: one value per run, at least two.
+        sampling_uncertainty: standard uncertainty of one value due to sampling alone. The scatter
+            of the runs includes it, but a few runs that happen to agree would hide it.
         relative_bound: the meter's bound on its gain error: rectangular, the same in all runs.
         bound: the meter's bound on its offset's contribution, in the unit of the values.
 
     Raises:
         ValueError: fewer than two values.
     """
-    # Of scipy.stats, which takes a second to import, this is what Student's t is computed by.
+    # scipy.stats computes Student's t with this function but takes a second to import.
     from scipy.special import stdtrit
 
     count = len(values)
@@ -281,14 +280,14 @@ def combine(
     random = max(deviation, sampling_uncertainty) / math.sqrt(count)
     systematic = math.hypot(relative_bound * abs(mean), bound) / math.sqrt(3.0)
     combined = math.hypot(random, systematic)
-    # Welch-Satterthwaite: the systematic part is known, so it has endless degrees of freedom.
+    # Welch-Satterthwaite; the systematic part is a known bound with infinite degrees of freedom.
     freedom = (count - 1) * (combined / random) ** 4 if random > 0 else math.inf
     factor = float(stdtrit(freedom, 0.975)) if math.isfinite(freedom) else 1.959963984540054
     return Estimate(mean, deviation, combined, factor * combined, count, _outliers(values))
 
 
 def _outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Runs whose modified z-score is over 3.5 (Iglewicz and Hoaglin 1993)."""
+    """Return indices of runs with a modified z-score over 3.5 (Iglewicz and Hoaglin 1993)."""
     centre = median(values)
     spread = median(abs(v - centre) for v in values)
     if spread == 0:

@@ -1,4 +1,4 @@
-"""IEEE 802.15.4 frames as they are on the air (IEEE Std 802.15.4-2015, 7.2, 7.4 and 9.4)."""
+"""Parse IEEE 802.15.4 frames (IEEE Std 802.15.4-2015, 7.2, 7.4 and 9.4)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,9 +6,10 @@ from typing import Literal
 Kind = Literal["beacon", "data", "acknowledgment", "command", "other"]
 _KINDS: dict[int, Kind] = {0: "beacon", 1: "data", 2: "acknowledgment", 3: "command"}
 MIC_BYTES = (0, 4, 8, 16, 0, 4, 8, 16)
-"""By security level (table 9-6)."""
+"""Length of the MIC by security level (table 9-6)."""
 _KEY_SOURCE_BYTES = (0, 0, 4, 8)
-"""By key identifier mode (table 9-7); modes other than 0 have an index after it."""
+"""Length of the key source by key identifier mode (table 9-7); modes other than 0 have a key index
+after it."""
 _HEADER_TERMINATION = (0x7E, 0x7F)
 _PAYLOAD_TERMINATION = 0xF
 _MLME_GROUP = 1
@@ -16,7 +17,7 @@ _SYNCHRONIZATION = 0x1A
 
 
 class MalformedFrameError(ValueError):
-    """A frame that ends before its header does, or says what no frame may say."""
+    """A frame that ends within its header, or has invalid or unsupported fields."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,18 @@ class Security:
     key_source: bytes
     key_index: int | None
     counter: int | None
-    """None where it is suppressed, and the slot's number is in the nonce."""
+    """Frame counter; None if it is suppressed and the nonce contains the slot's number."""
     asn_in_nonce: bool
 
     @property
     def mic_bytes(self) -> int:
-        """Of its integrity code."""
+        """Length of the MIC."""
         return MIC_BYTES[self.level]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame without its check sequence."""
+    """A frame without its frame check sequence."""
 
     data: bytes
     kind: Kind
@@ -47,25 +48,25 @@ class Frame:
     sequence: int | None
     destination_pan: int | None
     destination: bytes | None
-    """Most significant byte first, as people write addresses."""
+    """Most significant byte first, as addresses are written."""
     source_pan: int | None
     source: bytes | None
     asks_acknowledgment: bool
     security: Security | None
     open_bytes: int
-    """Header and header elements, which are never encrypted."""
+    """Length of header and header IEs, which are never encrypted."""
     asn: int | None
-    """The slot's number that an enhanced beacon in the clear tells."""
+    """The slot's number in an unencrypted enhanced beacon."""
 
     @property
     def payload(self) -> bytes:
-        """After the header, without an integrity code."""
+        """The bytes after the header, without the MIC."""
         mic = 0 if self.security is None else self.security.mic_bytes
         return self.data[self.open_bytes : len(self.data) - mic]
 
     @property
     def is_broadcast(self) -> bool:
-        """It is for all."""
+        """Whether it is addressed to all."""
         return self.destination == b"\xff\xff"
 
 
@@ -86,7 +87,7 @@ class _Reader:
 
 
 def _has_pan(version: int, compression: int, destination: int, source: int) -> tuple[bool, bool]:
-    """Whether there are destination and source PAN (table 7-2; before 2015: 7.2.1.5)."""
+    """Return whether there are destination and source PAN IDs (table 7-2; before 2015: 7.2.1.5)."""
     if version < 2:
         return destination != 0, source != 0 and not (compression and destination)
     if destination == 0 and source == 0:
@@ -101,10 +102,10 @@ def _has_pan(version: int, compression: int, destination: int, source: int) -> t
 
 
 def parse(psdu: bytes) -> Frame:
-    """Parse a frame without its check sequence.
+    """Parse a frame without its frame check sequence.
 
     Raises:
-        MalformedFrameError: it is none.
+        MalformedFrameError: it is not a valid frame.
     """
     reader = _Reader(psdu)
     control = reader.number(2)
@@ -159,7 +160,7 @@ def _security(reader: _Reader, version: int) -> Security:
 
 
 def _header_elements(reader: _Reader, end: int) -> bool:
-    """Skip header elements, to the frame's end at most; whether payload elements follow (7.4.2)."""
+    """Skip header IEs, and return whether payload IEs follow (7.4.2)."""
     while reader.at + 2 <= end:
         descriptor = reader.number(2)
         if descriptor >> 15:
@@ -172,7 +173,7 @@ def _header_elements(reader: _Reader, end: int) -> bool:
 
 
 def _asn(data: bytes) -> int | None:
-    """Contents of a synchronization element among payload elements (7.4.4.2)."""
+    """Return the ASN in a TSCH synchronization IE among payload IEs (7.4.4.2); None if none."""
     reader = _Reader(data)
     try:
         while reader.at < len(data):
@@ -194,14 +195,14 @@ def _asn(data: bytes) -> int | None:
 
 
 def name(address: bytes | None) -> str:
-    """An address for people."""
+    """Format an address."""
     if address is None:
         return "?"
     return "all" if address == b"\xff\xff" else address.hex()
 
 
 def describe(psdu: bytes) -> str:
-    """A frame in a few words; `psdu` is without its check sequence."""
+    """Describe a frame in a few words; `psdu` excludes the frame check sequence."""
     try:
         frame = parse(psdu)
     except MalformedFrameError as error:

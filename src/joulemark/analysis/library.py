@@ -1,4 +1,4 @@
-"""A library's price in the units that people compare: a second's work, and a MiB's energy."""
+"""A library's price in common units: work per second, and energy per MiB or operation."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,17 @@ NJ_PER_UWH = 3.6e6
 
 @dataclass(frozen=True)
 class Price:
-    """Of a MiB where the algorithm takes bytes, else of an operation."""
+    """Price of a MiB if the algorithm takes messages, else of an operation."""
 
     per: str
     """`MiB` or `operation`."""
     per_second: float
     cycles: float
-    """Of a byte, or of an operation."""
+    """Cycles per byte, or per operation."""
     gross_uj: float | None
     net_uj: float | None
     half_width: float | None
-    """Of the gross energy: half of its 95% interval, as a fraction."""
+    """Half width of the gross energy's 95% interval, as a fraction."""
 
     @property
     def gross_uwh(self) -> float | None:
@@ -30,7 +30,7 @@ class Price:
 
 
 def price(record: Record[LibrarySubject]) -> Price:
-    """The price of a record that is good."""
+    """Return the price in a good record."""
     size = record.subject.message_bytes
     parts = MIB / size if size else 1.0
     time_s = (record.value("time") or 0) * 1e-12

@@ -1,7 +1,7 @@
-"""The least that each service costs on a board, under growing demands, beside sending by radio.
+"""Find the minimum cost of each service on a board under growing demands, beside radio energy.
 
-On a Linux board, which is estimated, the least is of time: its energy is time at the power of a
-busy core, where that is known.
+On a Linux board, which is estimated, time is minimised: energy is time multiplied by the power of a
+busy core, if that is known.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ class Demand:
     title: str
     requirement: Requirement
     flash_bytes: int | None = None
-    """At most."""
+    """Limit on flash."""
 
 
 DEMANDS = (
@@ -43,26 +43,26 @@ class Price:
 
     service: Service
     size_bytes: int
-    """Of the message; 0 where there is none; its own where no other is measured."""
+    """Size of the message; 0 if there is none. Some services have only the size of their kind."""
     demand: Demand
     build: Candidate
     energy_j: float | None
-    """Net of idle; of a Linux board gross, None where its power is not known."""
+    """Energy net of idle; for a Linux board gross, and None if its power is not known."""
     time_s: float
     flash_bytes: int | None
 
 
 class Where(NamedTuple):
-    """What is compared within."""
+    """A place whose records are compared with each other."""
 
     board: str
     clock: str
     architecture: str
-    """That a Linux board's programs are compiled for, else empty."""
+    """Architecture of a Linux board's programs; empty for other boards."""
 
 
 def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveRecord]]:
-    """Good records of the emulated and the estimated boards that there are."""
+    """Group good records of emulated and estimated boards that have a file by their place."""
     emulated, linux = set(boards.names()), set(machines.names())
     found: dict[Where, list[PrimitiveRecord]] = defaultdict(list)
     for record in records:
@@ -79,16 +79,16 @@ def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveReco
 
 
 def _own_size(service: Service) -> bool:
-    """Whether its kinds say themselves which sizes are measured: a hash to be signed, for one."""
+    """Return whether its kinds fix the measured sizes, such as that of a hash to be signed."""
     return all(kinds.shipped()[kind].file.default is not None for kind in service.operations)
 
 
 def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Price]:
-    """The cheapest choice, for each service, size and demand.
+    """Return the cheapest choice for each service, size and demand.
 
     Args:
-        records: of one board at one clock.
-        sizes: of messages; a larger one that was measured stands for one that was not.
+        records: records of one board at one clock.
+        sizes: message sizes; the next larger measured size is used for one that was not measured.
     """
     flash_bytes = flash(records)
     estimated = any(r.conditions.runner == ESTIMATE for r in records)
@@ -128,9 +128,10 @@ def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Pri
 
 
 def sending_j(board: Board, payload_bytes: int) -> float | None:
-    """Energy to send a frame of the board's radio, unsecured and once; None without a radio.
+    """Return the energy to send an unsecured frame once by the board's radio; None without one.
 
-    The radio alone, at the current that the board's file gives for sending at 0 dBm.
+    It is the energy at the board file's current for sending at 0 dBm, or else at its first
+    transmit state.
     """
     radio = board.radio
     sending = [s for s in radio.state if s.name.startswith("tx")] if radio else []

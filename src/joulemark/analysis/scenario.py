@@ -1,4 +1,4 @@
-"""A scenario: what a device does all day, and the battery that it does it on."""
+"""Scenarios: what a device does all day, and its battery."""
 
 from pathlib import Path
 from typing import Annotated, Self
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from joulemark.catalogue import datafile
 
-# Wide enough for every device, and narrow enough that no sum or quotient leaves what a float holds.
+# Wide enough for every device, and narrow enough that no sum or quotient overflows.
 Positive = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Count = Annotated[int, Field(gt=0, le=10**9)]
@@ -22,11 +22,11 @@ class Battery(datafile.DataModel):
     capacity_tolerance: Fraction
     """Bound on the capacity's relative error."""
     capacity_to_v: Positive
-    """The maker states the capacity down to this voltage."""
+    """Voltage down to which the maker states the capacity."""
     cutoff_v: Positive
-    """The device stops here."""
+    """Voltage at which the device stops."""
     curve: list[Annotated[tuple[float, float], Field(strict=False)]] = Field([])
-    """Voltage and the fraction of the capacity that was drawn when it fell so far."""
+    """Discharge curve: voltage, and the fraction of the capacity drawn when it is reached."""
     self_discharge_per_year: Fraction
     source: Annotated[str, Field(min_length=1)]
 
@@ -50,7 +50,7 @@ class Battery(datafile.DataModel):
 
     @property
     def usable_ah(self) -> float:
-        """Charge that can be drawn before the cut-off."""
+        """Charge that can be drawn before the cut-off voltage."""
         if not self.curve:
             return self.capacity_ah
         for (high, before), (low, after) in zip(self.curve, self.curve[1:]):  # noqa: B905
@@ -61,7 +61,7 @@ class Battery(datafile.DataModel):
 
 
 class Sleep(datafile.DataModel):
-    """State of the idle device: a power state of its chip, or a load."""
+    """Sleep state of the device: a power state of its chip, or a load."""
 
     state: str | None = None
     load: str | None = None
@@ -74,7 +74,7 @@ class Sleep(datafile.DataModel):
 
 
 class Sense(datafile.DataModel):
-    """An activity of the board, done again and again."""
+    """A periodic activity of the board."""
 
     activity: str
     every_s: Positive
@@ -82,16 +82,16 @@ class Sense(datafile.DataModel):
 
 
 class AlwaysOn(datafile.DataModel):
-    """A load of the board, and how much of the time it is on."""
+    """A load of the board, and its duty cycle."""
 
     name: str
     duty: Annotated[float, Field(gt=0, le=1)] = 1.0
 
 
 class Step(datafile.DataModel):
-    """A step of security processing: an operation whose cost was measured.
+    """A step of security processing whose cost was measured.
 
-    Either a primitive's, from the results store, or an activity of the board file.
+    It is either a primitive's operation in the results store, or an activity in the board's file.
     """
 
     primitive: str | None = None
@@ -99,14 +99,14 @@ class Step(datafile.DataModel):
     message_bytes: Bytes = 0
     ad_bytes: Bytes = 0
     implementation: str | None = None
-    """The one that takes least time when not given."""
+    """Implementation; the fastest if not given."""
     optimisation: str | None = None
-    """Such as "Os"; any that was measured when not given."""
+    """Optimisation level, such as "Os"; any measured one if not given."""
     max_flash_bytes: Count | None = None
-    """Of the build that is taken, at most."""
+    """Limit on the build's flash."""
     secret_independent: bool = False
-    """The build claims that neither time nor addresses depend on secrets, and no trial showed
-    otherwise."""
+    """The build must claim that neither time nor addresses depend on secrets, and no trial may have
+    shown otherwise."""
     activity: str | None = None
     executions: Count = 1
 
@@ -123,14 +123,14 @@ class Step(datafile.DataModel):
 
 
 class Message(datafile.DataModel):
-    """A message that is sent again and again."""
+    """A message that is sent periodically."""
 
     every_s: Positive
     payload_bytes: Bytes
     security_bytes: Bytes = 0
     """Bytes that protection adds on air: tag, nonce, counter, security header."""
     retransmissions: NotNegative = 0.0
-    """How often a message is sent again on average."""
+    """Mean number of retransmissions per message."""
     protection: list[Step] = Field([])
 
 
@@ -142,34 +142,35 @@ class RadioUse(datafile.DataModel):
     receive: str = "rx"
     """State of the radio in which it listens."""
     processor: str | None = None
-    """Power state of the chip while the radio is on, where a state does not hold the board."""
+    """Power state of the chip while the radio is on, for radio states that do not include the
+    board."""
     listen_s: NotNegative = 0.0
-    """Listening with each transmission: clear channel, acknowledgement."""
+    """Time of listening per transmission: clear channel assessment, acknowledgement."""
     message: str | None = None
-    """Activity that sends a message; security bytes come on top of it, over the bit rate."""
+    """Activity that sends a message; the airtime of security bytes is added to it."""
     checks_per_s: NotNegative = 0.0
-    """How often the channel is looked at for frames."""
+    """How often the channel is checked for frames."""
     check_s: NotNegative = 0.0
-    """How long that takes."""
+    """Duration of a check."""
     check: str | None = None
-    """Or the activity that it is."""
+    """Activity that is a check, instead of `check_s`."""
 
 
 class Handshake(datafile.DataModel):
-    """Keys are agreed on again and again."""
+    """A periodic key agreement."""
 
     every_s: Positive
     sent_bytes: list[Bytes] = Field([])
-    """Payload of each frame sent."""
+    """Payload of each sent frame."""
     received_bytes: list[Bytes] = Field([])
     processing: list[Step] = Field([])
 
 
 class WhatIf(datafile.DataModel):
-    """Changes to try, one thing at a time."""
+    """Changes to try, one at a time."""
 
     primitive: list[str] = Field([])
-    """In place of the first primitive of each message: names or globs."""
+    """Names or globs of primitives to replace the scenario's first one with."""
     security_bytes: list[Bytes] = Field([])
     transmit: list[str] = Field([])
     message_every_s: list[Positive] = Field([])
@@ -184,7 +185,7 @@ class Scenario(datafile.DataModel):
     board: str
     clock: str | None = None
     tolerance: Fraction
-    """Bound taken for the relative error of a constant whose source states none."""
+    """Assumed bound on the relative error of a constant whose source states none."""
     battery: Battery
     sleep: Sleep = Sleep()
     load: list[AlwaysOn] = Field([])
@@ -205,6 +206,6 @@ def read(path: Path) -> Scenario:
     """Read a scenario file.
 
     Raises:
-        InputError: it is wrong; names the file and the key.
+        InputError: the file is invalid; the error names it and the key.
     """
     return datafile.read(path, Scenario)

@@ -1,7 +1,7 @@
-"""How short a time slot can be, from the time that is left before each moment that it waits for.
+"""Find the shortest time slot from the slack before each of its deadlines.
 
 Times are in picoseconds, the slot's template in ticks of the 32,768 Hz crystal. A mote's marker is
-high while it waits; a slot is a sequence of such waits, and what lies between them is work.
+high while it waits: a slot is a sequence of such waits, with work between them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 TICK_HZ = 32_768
 PS = 10**12
 BYTE_US = 32
-"""On air, at 250 kb/s."""
+"""Airtime of a byte at 250 kb/s."""
 
 TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
     "tx-offset",
@@ -21,7 +21,7 @@ TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
 )
 """Events that a slot waits for: firmware/net/tsch/tsch.h."""
 DEADLINES = (TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END)
-"""In the firmware's order."""
+"""All deadlines, in the firmware's order."""
 SLOTS = {
     "beacon": (TX_OFFSET, SLOT_END),
     "scan": (RX_LISTEN, SLOT_END),
@@ -29,26 +29,26 @@ SLOTS = {
     "receive": (RX_LISTEN, TX_ACK, SLOT_END),
     "prepare": (SLOT_END,),
 }
-"""Kinds of slots, and what each waits for, where all goes well."""
+"""Kinds of slots, and what each waits for if nothing fails."""
 SLOTFRAMES = {
     "root": ("beacon", "send", "receive"),
     "leaf": ("scan", "receive", "send"),
 }
-"""Roles of the two motes of a network in turn, in slotframes without idle slots."""
+"""Successive kinds of slots of the two motes, in slotframes without idle slots."""
 
 MAX_TX_US = 4256
-"""TsMaxTx of the paper and of IEEE Std 802.15.4-2015: preamble to the end of 127 bytes."""
+"""TsMaxTx of the paper and of IEEE Std 802.15.4-2015: from the preamble to the end of 127 bytes."""
 MAX_ACK_US = 2400
 """TsMaxAck."""
 
 
 def ticks_of(ps: int) -> int:
-    """Whole ticks in a time."""
+    """Return the whole ticks in a time."""
     return ps * TICK_HZ // PS
 
 
 def ps_of(ticks: int) -> int:
-    """The time that ticks take."""
+    """Return the time of a number of ticks."""
     return ticks * PS // TICK_HZ
 
 
@@ -64,26 +64,26 @@ class Template:
 
     @property
     def macros(self) -> dict[str, int]:
-        """As the firmware takes it."""
+        """The firmware's macros for it."""
         return {f"TSCH_{name.upper()}_TICKS": value for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """A wait: from when a mote was ready until it went on."""
+    """A wait: from when a mote was ready until it continued."""
 
     ready_ps: int
     went_on_ps: int
 
     @property
     def slack_ps(self) -> int:
-        """The time that was left."""
+        """The time left before the deadline."""
         return self.went_on_ps - self.ready_ps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A slot that a mote was in."""
+    """A slot of a mote."""
 
     mote: str
     kind: str
@@ -92,25 +92,25 @@ class Slot:
 
     @property
     def deadlines(self) -> tuple[str, ...]:
-        """Names of its waits."""
+        """Names of the deadlines that it waits for."""
         return SLOTS[self.kind]
 
     def wait(self, deadline: str) -> Wait | None:
-        """Its wait for a moment; None: it has none."""
+        """Return its wait for a deadline; None if it has none."""
         names = self.deadlines
         return self.waits[names.index(deadline)] if deadline in names else None
 
 
 def slots(mote: str, waits: Sequence[Wait], *, prepared: bool = False) -> list[Slot]:
-    """The whole slotframes that a mote's last waits are; the last of all ends a slotframe.
+    """Divide a mote's waits into slots, counting back from the last, which ends a slotframe.
 
-    A slotframe is taken as long as those before it are whole as well: from the time when the motes
-    had found each other.
+    Only whole slotframes are returned, with a wait before them. They may include waits from before
+    the motes had found each other, which `regular` removes.
 
     Args:
         mote: "root" or "leaf".
-        waits: of its marker.
-        prepared: a slot in which the next one is prepared follows each.
+        waits: waits seen on its marker.
+        prepared: whether each slot is followed by a slot in which the next one is prepared.
     """
     kinds: tuple[str, ...] = SLOTFRAMES[mote]
     if prepared:
@@ -135,14 +135,14 @@ def slots(mote: str, waits: Sequence[Wait], *, prepared: bool = False) -> list[S
 
 
 _CORRECTION_TICKS = 8
-"""By how much a leaf's slot is longer or shorter at most. Without optimisation at 8 MHz it sees a
-frame's beginning four ticks late, and follows; the root's next acknowledgement takes that back."""
+"""Largest correction of a leaf's slot length. Without optimisation at 8 MHz it sees the start of a
+frame four ticks late and adjusts to it; the root's next acknowledgement reverts that."""
 
 
 def regular(found: Sequence[Slot], template: Template) -> list[Slot]:
-    """The last slots that are as long as the template says, to the leaf's corrections.
+    """Return the last slots whose length is the template's, apart from the leaf's corrections.
 
-    Slots before, in which a frame was lost, have other waits and look longer or shorter.
+    Earlier slots in which a frame was lost have different waits, and seem longer or shorter.
     """
     due = ps_of(template.slot)
     for number in range(len(found) - 1, -1, -1):
@@ -155,7 +155,7 @@ def regular(found: Sequence[Slot], template: Template) -> list[Slot]:
 
 @dataclass(frozen=True, kw_only=True)
 class Slack:
-    """The least time that was left before a moment, over all slots of both motes."""
+    """The least slack before a deadline over all slots of both motes."""
 
     deadline: str
     ps: int
@@ -164,7 +164,7 @@ class Slack:
 
 
 def slacks(found: Iterable[Slot]) -> dict[str, Slack]:
-    """The least slack of each deadline."""
+    """Return the least slack of each deadline."""
     least: dict[str, Slack] = {}
     for slot in found:
         for deadline, wait in zip(slot.deadlines, slot.waits, strict=True):
@@ -178,7 +178,7 @@ def slacks(found: Iterable[Slot]) -> dict[str, Slack]:
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """By how much each part of a template can be shortened: the least slack before its end."""
+    """How much each part of a template can be shortened: the least slack before its end."""
 
     tx_offset_ps: int
     tx_ack_delay_ps: int
@@ -186,12 +186,12 @@ class Cut:
 
     @property
     def slot_ps(self) -> int:
-        """By how much the slot can be."""
+        """How much the slot can be shortened."""
         return self.tx_offset_ps + self.tx_ack_delay_ps + self.end_ps
 
 
 def cut(least: dict[str, Slack]) -> Cut:
-    """Removable waits before a moment that a part of the template fixes."""
+    """Return how much each part of the template can be shortened."""
     return Cut(
         tx_offset_ps=min(least[TX_OFFSET].ps, least[RX_LISTEN].ps),
         tx_ack_delay_ps=min(least[TX_ACK].ps, least[ACK_LISTEN].ps),
@@ -200,7 +200,7 @@ def cut(least: dict[str, Slack]) -> Cut:
 
 
 def shortened(template: Template, by: Cut) -> Template:
-    """The shortest template on the crystal's grid; a moment has to be ahead, not now."""
+    """Return the shortest template on the crystal's grid; a deadline must be in the future."""
     offset, delay, end = (
         max(0, ticks_of(ps) - (ps * TICK_HZ % PS == 0))
         for ps in (by.tx_offset_ps, by.tx_ack_delay_ps, by.end_ps)
@@ -215,22 +215,23 @@ def shortened(template: Template, by: Cut) -> Template:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """How long it takes to tell what may have to be told at any moment, in picoseconds."""
+    """Latency of a message that may be ready at any moment, in picoseconds."""
 
     mean_ps: float
     p95_ps: float
-    """Of all moments, 95 in 100 have to wait less."""
+    """95th percentile."""
     worst_ps: float
 
 
 def latency(deliveries: Sequence[tuple[int, int]]) -> Latency:
-    """Latency of what is ready at a moment that is drawn evenly from all moments.
+    """Compute the latency of a message that is ready at a uniformly distributed moment.
 
-    What is ready within the gap before a slot is told in it: it waits from nothing to the whole
-    gap, and then for as long as the slot takes to deliver it.
+    A message that is ready within the gap before a slot is sent in that slot: it waits between
+    nothing and the whole gap, and then for the time that the slot takes to deliver it.
 
     Args:
-        deliveries: the gap before each slot from the one before, and from its begin to delivery.
+        deliveries: for each slot, the gap since the previous one, and the time from its start to
+            delivery.
     """
     whole = sum(gap for gap, _ in deliveries)
     mean = sum(gap * (gap / 2 + took) for gap, took in deliveries) / whole
@@ -248,21 +249,21 @@ def latency(deliveries: Sequence[tuple[int, int]]) -> Latency:
 
 @dataclass(frozen=True, kw_only=True)
 class Minima:
-    """Three answers to how short the slot can be, in picoseconds."""
+    """Three lower bounds on the slot's length, in picoseconds."""
 
     by_equation_ps: int
     """Eq. (1) of sciancalepore-2016: TsTxOffset + TsMaxTx + TsTxAckDelay + TsMaxAck + sec4."""
     real_ps: int
-    """On the crystal's grid, with the acknowledgement as it is; proved by running it."""
+    """On the crystal's grid, with the real acknowledgement; proved by running it."""
     continuous_ps: int
-    """Without the grid: every moment comes when the slowest is ready."""
+    """Without the grid: every deadline is when the slowest slot is ready."""
 
 
 def minima(wide: Template, least: dict[str, Slack], tuned: Template, sec4_ps: int) -> Minima:
-    """Three minima.
+    """Compute the three minima.
 
     Args:
-        wide: the template under which the slacks were seen.
+        wide: the template with which the slacks were observed.
         least: the slacks.
         tuned: the template that was proved.
         sec4_ps: the longest time from an acknowledgement's end until the sender is done.

@@ -1,4 +1,4 @@
-"""What a followed program spent, by source line and by calls in the order of time."""
+"""Attribute a followed program's costs to source lines, and to calls in chronological order."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 Weight = Literal["cycles", "time", "energy"]
 ASLEEP = "(asleep)"
-"""What is called where the core sleeps."""
+"""Pseudo-function for the time in which the core sleeps."""
 
 
 @dataclass
 class Spent:
-    """What a line, or an address, cost."""
+    """Cost of a line, or in total."""
 
     cycles: int = 0
-    """While the core was awake."""
+    """Cycles while the core was awake."""
     instructions: int = 0
     time_ps: int = 0
-    """Asleep or awake."""
+    """Time asleep or awake."""
     energy_nj: float = 0.0
-    """What all parts of the board drew in that time."""
+    """Energy of all parts of the board in that time."""
 
     def add(self, cycles: int, instructions: int, time_ps: int, energy_nj: float) -> None:
-        """Count some more."""
+        """Add a cost."""
         self.cycles += cycles
         self.instructions += instructions
         self.time_ps += time_ps
@@ -37,21 +37,21 @@ class Spent:
 
 
 class Spending:
-    """What a followed program spent on a board.
+    """Costs of a followed program on a board.
 
     Args:
-        followed: what ran when.
-        meter: of the board.
-        supply_v: the board's supply.
+        followed: the program's execution over time.
+        meter: the board's model meter.
+        supply_v: the board's supply voltage.
     """
 
     def __init__(self, followed: "Followed", meter: ModelMeter, supply_v: float) -> None:
         self._followed = followed
         found = {part: None for states in followed.states for part, _, _ in states}
         self.parts = list(found)
-        """Parts of the board, each with a power state of its own."""
+        """Parts of the board, which have separate power states."""
         self._watt = []
-        """By index of the power states of all parts: each part's power."""
+        """Power of each part, by index of the combined power states."""
         for states in followed.states:
             drawn = {state[0]: meter.current_of(*state) for state in states}
             amperes = [one.ampere if (one := drawn.get(part)) else 0.0 for part in self.parts]
@@ -61,7 +61,7 @@ class Spending:
         return sum(self._watt[states]) * time_ps * 1e-3
 
     def by_line(self, lines: "Lines") -> "dict[Line | None, Spent]":
-        """What each source line cost; None is all code that is from none."""
+        """Return the cost of each source line; None stands for code without a line."""
         found: dict[Line | None, Spent] = defaultdict(Spent)
         for address, asleep, states, cycles, instructions, time_ps in self._followed.places:
             energy_nj = self._energy_nj(states, time_ps)
@@ -71,7 +71,7 @@ class Spending:
 
     @property
     def total(self) -> Spent:
-        """All of it."""
+        """The total cost."""
         total = Spent()
         for _, asleep, states, cycles, instructions, time_ps in self._followed.places:
             energy_nj = self._energy_nj(states, time_ps)
@@ -79,7 +79,7 @@ class Spending:
         return total
 
     def in_order(self) -> Iterator[tuple[list[str], int, list[float]]]:
-        """Paths of calls in the order of time: names, picoseconds, nanojoules of each part."""
+        """Yield paths of calls in chronological order: names, picoseconds, nanojoules per part."""
         turns = self._followed.turns
         ends = [start for start, *_ in turns[1:]] + [self._followed.end_ps]
         for (start, path, asleep, states), end in zip(turns, ends, strict=True):
@@ -90,7 +90,7 @@ class Spending:
             yield names or ["(no symbol)"], end - start, parts_nj
 
     def by_function(self) -> dict[str, list[float]]:
-        """Nanojoules of each part in each function itself; those of sleep are under `ASLEEP`."""
+        """Return each part's nanojoules by function, without callees; `ASLEEP` is sleep."""
         found: dict[str, list[float]] = {}
         for names, _, parts_nj in self.in_order():
             before = found.get(names[-1], [0.0] * len(self.parts))

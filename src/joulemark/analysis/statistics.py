@@ -1,4 +1,4 @@
-"""A sample's summary: exact where every value is the same, an interval where not."""
+"""Summarise samples: exact if all values are equal and deterministic, else with an interval."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, spread and the half-width of the 95% confidence interval of the mean.
+    """Mean, spread, and half width of the 95% confidence interval of the mean.
 
     `deviation` and `confidence_95` are None for a single value that is not known to be exact.
     """
@@ -26,9 +26,9 @@ def summarise(values: Sequence[float], *, deterministic: bool) -> Summary:
     """Summarise samples of one quantity.
 
     Args:
-        values: at least one.
-        deterministic: the runner gives the same value for the same inputs; samples that are all
-            equal are then exact.
+        values: at least one value.
+        deterministic: the runner gives equal values for equal inputs, so samples that are all
+            equal are exact.
     """
     if not values:
         raise ValueError("no values to summarise")
@@ -39,7 +39,7 @@ def summarise(values: Sequence[float], *, deterministic: bool) -> Summary:
     if count == 1:
         return Summary(count, mean, low, high, None, None, exact=False)
     deviation = stdev(values)
-    # Student's t, two-sided: the mean of few samples whose variance is estimated from them.
+    # Two-sided Student's t, because the variance is estimated from few samples.
     from scipy.stats import t
 
     half_width = float(t.ppf(0.975, count - 1)) * deviation / math.sqrt(count)

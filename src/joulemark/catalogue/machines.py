@@ -45,7 +45,7 @@ class Cache(datafile.DataModel):
 
 
 class Power(datafile.DataModel):
-    """Power that the whole machine draws from its supply."""
+    """Power that the whole machine draws from its supply in a state."""
 
     state: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     watt: Annotated[float, Field(gt=0)]
