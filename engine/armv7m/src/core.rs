@@ -548,8 +548,8 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// LSUCNT is as written in the cycle after the data phase: that cycle does not count, where nothing
-    /// enters execute in it (`misc/dwt/ldr_str_cnt`, `ldr_str_ctrl_cnt`).
+    /// LSUCNT is as written in the cycle after the data phase: that of the data phase does not count,
+    /// where nothing enters execute in it (`misc/dwt/ldr_str_cnt`, `ldr_str_ctrl_cnt`).
     #[cold]
     fn leave_out_lsu_cycle(&mut self, written: u64) {
         let Some(entry) = self.next_entry() else {
@@ -559,7 +559,7 @@ impl<B: Bus> Core<B> {
         let coming = self
             .pipe
             .coming(&entry, is_it(self.it), skipped, &self.memory);
-        if coming.enters > written + 1 {
+        if coming.enters > written {
             self.system.leave_out_lsu_cycle();
         }
     }
