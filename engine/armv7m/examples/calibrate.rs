@@ -37,8 +37,10 @@ const HELD_OUT: [&str; 3] = ["benchmarks", "large", "fred"];
 
 /// The chip around the core, as far as these programs touch it.
 struct Chip {
-    /// Of the CC2650.
+    /// Of the CC2650 and the CC2652.
     vims: Option<Vims>,
+    /// The levels of the pins on the board that was measured.
+    pins: u32,
 }
 
 const VIMS_STAT: u32 = 0x4003_4000;
@@ -50,8 +52,7 @@ impl Bus for Chip {
     fn read(&mut self, address: u32, _width: Width, now: Cycles) -> Result<u32, Fault> {
         Ok(match (address, &mut self.vims) {
             (VIMS_STAT | VIMS_CTL, Some(vims)) => vims.read(address & 4, now).unwrap_or(0),
-            // DIO29 was high on the board that was measured.
-            (GPIO_DIN31_0, Some(_)) => 0x2000_0000,
+            (GPIO_DIN31_0, Some(_)) => self.pins,
             _ => 0,
         })
     }
@@ -162,7 +163,7 @@ impl Measured {
         let device_waits = [
             (GPIO_DIN31_0, 3, 3),
             (GPIO_EVFLAGS31_0, 4, 7),
-            (VIMS_STAT, 3, 3),
+            (VIMS_STAT, 1, 1),
         ]
         .map(|(start, read, write)| DeviceWait {
             start,
@@ -329,6 +330,12 @@ fn replay(chip: Measured, case: &Case) -> Outcome {
     let mut core = Core::new(
         Chip {
             vims: chip.has_vims().then(|| Vims::new(0, true)),
+            // DIO29 was high, on the CC2652's board DIO2 and DIO17 (misc/mocked_addrs).
+            pins: if chip == Measured::Cc2652 {
+                0x0002_0004
+            } else {
+                0x2000_0000
+            },
         },
         &chip.config(),
     );

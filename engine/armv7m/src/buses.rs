@@ -36,6 +36,12 @@ impl Request {
         self.address & (self.width.bytes() - 1) == 0
     }
 
+    /// It takes more than one transfer, and fetches stay off the system bus meanwhile: it is split,
+    /// or goes through a bit-band alias.
+    const fn is_locked(self) -> bool {
+        !self.is_aligned() || is_bit_band_alias(self.address)
+    }
+
     const fn end(self) -> u32 {
         self.address.wrapping_add(self.width.bytes())
     }
@@ -157,8 +163,12 @@ pub struct Buses {
     /// The last part of an unaligned store that had left execute was in its data phase in the cycle
     /// before.
     split_store_ended: bool,
-    /// A fetch address that waits for the bus may be taken back.
-    takes_back: bool,
+    /// A store that is none of a bit was in its data phase on the system bus in the cycle before, as
+    /// far as that makes a difference.
+    stored_before: bool,
+    /// The core is of revision 1: a fetch address that waits for the bus may be taken back, and the
+    /// address of a load does not wait for a buffered store.
+    first_revision: bool,
 }
 
 impl Hash for Buses {
@@ -190,7 +200,8 @@ impl Default for Buses {
             unaligned_now: false,
             unaligned_before: false,
             split_store_ended: false,
-            takes_back: false,
+            stored_before: false,
+            first_revision: false,
         }
     }
 }
@@ -391,6 +402,8 @@ const LOADS: usize = 16;
 pub struct MemoryTiming {
     pub settings: MemorySettings,
     pub write_buffer: bool,
+    /// Of a Cortex-M4: the store of a bit does not follow another access at once.
+    pub bit_stores_wait: bool,
     map: Map,
     /// Kinds of memory that are buffered or cached now, one bit each.
     with_history: u16,
@@ -460,6 +473,7 @@ impl MemoryTiming {
         let mut timing = Self {
             settings: MemorySettings::default(),
             write_buffer: true,
+            bit_stores_wait: false,
             map: Map {
                 regions: regions.to_vec(),
                 devices,
@@ -803,9 +817,9 @@ fn relation(held: Held, loaded_line: u32, line: u32, line_bytes: u32) -> Relatio
 
 impl Buses {
     /// Nothing under way.
-    pub fn new(takes_back: bool) -> Self {
+    pub fn new(first_revision: bool) -> Self {
         Self {
-            takes_back,
+            first_revision,
             ..Self::default()
         }
     }
@@ -882,7 +896,7 @@ impl Buses {
         };
         waiting.purpose = FetchUse::Nothing { in_data: false };
         let address = waiting.address;
-        if self.takes_back {
+        if self.first_revision {
             self.fetch.address = None;
         }
         Some((address, skip))
@@ -931,24 +945,23 @@ impl Buses {
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
         let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
 
-        // An access that is split, wherever it goes, and fetches from the system bus shut each other
-        // out: its first address waits for one that is on the bus, none is registered from then on, and
-        // what is registered goes out when the last part is done (memory/ldr_str_unaligned and
-        // control_flow/tbb_tbh_after_ldr with code in SRAM).
-        let split = self.data.data.filter(|request| !request.is_aligned());
+        // An access that is split, wherever it goes, or that goes through a bit-band alias, and fetches
+        // from the system bus shut each other out: its first address waits for one that is on the bus,
+        // none is registered from then on, and what is registered goes out when the last part is done
+        // (memory/ldr_str_unaligned, control_flow/tbb_tbh_after_ldr and misc/bitbanding with code in
+        // SRAM).
+        let split = self.data.data.filter(|request| request.is_locked());
         let more = split.is_some_and(|request| self.data.next_part != request.end());
         let last = split.is_some() && !more;
-        let begins = !more
-            && self
-                .data
-                .address
-                .is_some_and(|request| !request.is_aligned());
+        let begins = !more && self.data.address.is_some_and(Request::is_locked);
         let fetches_from_system = self.registered
             || self
                 .fetch
                 .phase
                 .is_some_and(|phase| phase.place.outlet == Outlet::System);
         let waits_for_fetch = begins && fetches_from_system;
+        let stores_bit =
+            split.is_some_and(|request| request.write && is_bit_band_alias(request.address));
 
         // What each master puts on the bus. With the write buffer of revision 2, a load's address does
         // not go out in the cycle after the last part of a buffered store. That is inferred from how long
@@ -956,7 +969,9 @@ impl Buses {
         let mut data_address = self.data_presents();
         let after_store = std::mem::replace(
             &mut self.split_store_ended,
-            last && buffered && !self.takes_back && split.is_some_and(|request| request.write),
+            last && buffered
+                && !self.first_revision
+                && split.is_some_and(|request| request.write && !request.is_aligned()),
         );
         let behind_split_store = after_store && data_address.is_some_and(|(_, write, _)| !write);
         if behind_split_store || waits_for_fetch {
@@ -973,16 +988,18 @@ impl Buses {
         } else if let Some(request) = self.fetch.address {
             if place(request.address).outlet == Outlet::System {
                 // Not while the last fetch from elsewhere is in its data phase (seen in
-                // control_flow/bx_seq_memory_types), nor while a store that left execute is (seen in
-                // memory/str_imm and strb_strh on the STM32F100 with code in SRAM).
-                let writes_from_buffer = buffered
-                    && self
-                        .data
-                        .phase
-                        .is_some_and(|phase| phase.write && phase.place.outlet == Outlet::System);
+                // control_flow/bx_seq_memory_types), nor while a transfer on the system bus waits, as a
+                // load behind a split store or behind that of a bit does (memory/ldr_str_unaligned and
+                // misc/bitbanding/ldr_str_pipelining), nor, on revision 1, while a store that left
+                // execute is in its data phase (memory/str_imm and strb_strh on the STM32F100).
+                let keeps_out = self.ports[Outlet::System as usize].locked
+                    || self.data.phase.is_some_and(|phase| {
+                        phase.place.outlet == Outlet::System
+                            && (phase.wait != 0 || (self.first_revision && buffered && phase.write))
+                    });
                 registering = split.is_none()
                     && !begins
-                    && !writes_from_buffer
+                    && !keeps_out
                     && self
                         .fetch
                         .phase
@@ -1043,19 +1060,23 @@ impl Buses {
                 }
                 _ => true,
             };
-            // A read does not follow a write at once on the system bus (memory/ldr_str_timing): its
-            // address waits. Behind a store that left execute that of a load is taken, and the load
-            // waits in its data phase instead, so that what follows can pair with it a cycle sooner,
-            // and in no later one (seen in control_flow/it_pipeline on the STM32F100 and in
-            // misc/bitbanding/ldr_str_pipelining); not behind a split store of revision 2, see above.
+            // A read of the same slave does not follow a write at once on the system bus
+            // (memory/ldr_str_timing): its address waits. Behind the store of a bit, and on revision 1
+            // behind any store that left execute, the address of a load goes out, and its data comes a
+            // cycle later: what follows can pair with it a cycle sooner, and not after that
+            // (misc/bitbanding/ldr_str_pipelining; control_flow/it_pipeline on the STM32F100).
             let turns = outlet == Outlet::System
                 && reads
                 && choice.is_some()
-                && phase.is_some_and(|phase| phase.write);
-            let waits_in_data =
-                turns && buffered && choice == Some(Who::Data) && !self.split_store_ended;
-            load_waits |= waits_in_data;
-            let after_write = turns && !waits_in_data;
+                && phase.is_some_and(|phase| {
+                    phase.write && (choice == Some(Who::Data) || !phase.place.device)
+                });
+            let behind_bit = stores_bit && ready;
+            let is_taken = turns
+                && choice == Some(Who::Data)
+                && (behind_bit || (self.first_revision && buffered));
+            load_waits |= is_taken;
+            let after_write = turns && !is_taken;
             if after_write && choice == Some(Who::Fetch) && data_done && !memory.write_buffer {
                 // A fetch that has to wait so holds an unbuffered write up, too (memory/str with
                 // code in SRAM; not on the STM32F100, whose write buffer is always on).
@@ -1106,7 +1127,16 @@ impl Buses {
             outcome.fetched = Some((request.address, request.purpose));
         }
 
-        // What advances at the ports.
+        // What advances at the ports. A transfer on the system bus right behind one of another slave,
+        // be it of the other master, waits a cycle for its data (misc/mocked_addrs with code in SRAM).
+        let on_system = |phase: &DataPhase| phase.place.outlet == Outlet::System;
+        let before = self.data.phase.or(self.fetch.phase).filter(on_system);
+        // On a Cortex-M4, the store of a bit does so behind any other, and in the cycle after a store
+        // (misc/bitbanding/ldr_str_pipelining on the CC2652).
+        let stores = before.is_some_and(|phase| phase.write);
+        let bit_store_waits =
+            memory.bit_stores_wait && !stores_bit && (before.is_some() || self.stored_before);
+        self.stored_before = memory.bit_stores_wait && stores && !stores_bit;
         let code_write_ends = self.data.phase.is_some_and(|phase| {
             phase.write && phase.place.outlet == Outlet::Code && phase.wait == 0
         });
@@ -1125,8 +1155,16 @@ impl Buses {
         // (memory/ldr_str_timing).
         let mut begin = |address: u32, write: bool, by: By, memory: &mut MemoryTiming| {
             let place = place(address);
-            let after_code = code_write_ends && !write && place.outlet == Outlet::Code;
-            let idle = u8::from(after_code || (load_waits && by != By::Fetch));
+            let of_bit = is_bit_band_alias(address);
+            let waits = before.is_some_and(|before| before.place != place)
+                || (stores_bit && (!write || of_bit))
+                || (bit_store_waits && write && of_bit)
+                || (load_waits && by != By::Fetch);
+            let idle = u8::from(match place.outlet {
+                Outlet::Code => code_write_ends && !write,
+                Outlet::System => waits,
+                Outlet::Private => false,
+            });
             DataPhase {
                 place,
                 write,

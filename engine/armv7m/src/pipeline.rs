@@ -629,13 +629,15 @@ impl Slot {
 impl Simulation {
     pub fn new(regions: &[Region], waits: &[DeviceWait], timing: Timing) -> Self {
         let first_revision = timing.revision < 2;
+        let mut memory = MemoryTiming::new(regions, waits);
+        memory.bit_stores_wait = timing.cortex_m4;
         Self {
             now: 0,
             first_revision,
             core: if timing.cortex_m4 { Core::M4 } else { Core::M3 },
             events: Events::default(),
             state: State::at(0, first_revision, History::new()),
-            memory: MemoryTiming::new(regions, waits),
+            memory,
             folding: true,
             fetches_nothing: false,
         }

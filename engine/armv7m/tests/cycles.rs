@@ -529,6 +529,89 @@ fn split_accesses_and_fetches_from_sram_shut_each_other_out() {
     assert_eq!(time(&[2, 2]), 12);
 }
 
+/// The time of what stands between narrow readings of CYCCNT at the beginning of 16 bytes; R4 holds
+/// this byte and 24 zeros.
+fn time_with_base(chip: Chip, high: u16, body: &[u16]) -> u32 {
+    let mut start = vec![0x2400 | high, 0x0624];
+    start.resize(8, 0xbf00);
+    start.extend([0xf3bf, 0x8f6f, 0x6842]);
+    cycles(chip, &[&start, body, &[0x6843, 0xe7fe]].concat())
+}
+
+#[test]
+fn a_device_and_code_in_sram_wait_a_cycle_for_each_other() {
+    // LDR.W R7, [R4]: as misc/mocked_addrs measures it, without the three cycles of its register.
+    let time = |high: u16, after: &[u16]| {
+        let start = [0x2400 | high, 0x0624, 0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        let end = [0xf8d0, 0x3004, 0xe7fe];
+        cycles(
+            Chip::Sram,
+            &[&start, &[0xf8d4, 0x7000][..], after, &end].concat(),
+        )
+    };
+    assert_eq!(time(0x40, &[]), 5);
+    assert_eq!(time(0x40, &[0xbf00]), 8);
+    assert_eq!(time(0x20, &[]), 4);
+}
+
+#[test]
+fn accesses_to_bits_and_fetches_from_sram_shut_each_other_out() {
+    // So many LDR.W R6, [R4] and STR.W R5, [R4], and an ADD: as misc/bitbanding/ldr_str_pipelining
+    // measures them.
+    let time = |instruction: u16, count: usize, after: &[u16]| {
+        let register = if instruction == 0xf8c4 {
+            0x5000
+        } else {
+            0x6000
+        };
+        let body = [instruction, register].repeat(count);
+        time_with_base(Chip::Sram, 0x22, &[&body, after].concat())
+    };
+    assert_eq!([1, 2, 3].map(|count| time(0xf8d4, count, &[])), [5, 6, 13]);
+    assert_eq!(time(0xf8d4, 2, &[0x1849]), 10);
+    assert_eq!([1, 2, 3].map(|count| time(0xf8c4, count, &[])), [8, 13, 23]);
+    assert_eq!(time(0xf8c4, 2, &[0x1849]), 17);
+}
+
+#[test]
+fn the_store_of_a_bit_waits_behind_other_accesses_on_a_cortex_m4() {
+    // LDR.W R6, [R4], then STR.W R5, [R4]; and STR.W to a bit, a word and a bit: as
+    // misc/bitbanding/ldr_str_pipelining measures them on the CC2652.
+    let chip = Chip::Cc2652 {
+        line_buffer: true,
+        cache: false,
+    };
+    let store = [0xf8c4, 0x5000];
+    let load_and_store = [0xf8d4, 0x6000, 0xf8c4, 0x5000];
+    assert_eq!(time_with_base(chip, 0x22, &load_and_store), 9);
+    assert_eq!(time_with_base(Chip::Gpram, 0x22, &load_and_store), 8);
+    let three = [&store[..], &[0xf8c1, 0x5000], &store].concat();
+    assert_eq!(time_with_base(chip, 0x22, &three), 14);
+}
+
+#[test]
+fn a_fetch_from_sram_waits_for_a_load_behind_a_split_store() {
+    // STR.W R5, [R1, #1]; LDR.W R6, [R1, #offset]: as memory/ldr_str_unaligned measures them.
+    let time = |offset: u16| {
+        let code = [
+            0xf3bf,
+            0x8f6f,
+            0xf8d0,
+            0x2004,
+            0xf8c1,
+            0x5001,
+            0xf8d1,
+            0x6000 | offset,
+            0xf8d0,
+            0x3004,
+            0xe7fe,
+        ];
+        cycles(Chip::Sram, &code)
+    };
+    assert_eq!(time(0), 12);
+    assert_eq!(time(1), 15);
+}
+
 #[test]
 fn a_store_of_one_bit_takes_three_cycles_more_than_one_of_the_word() {
     // MOVS R4, #0x22 or #0x20; LSLS R4, R4, #24; ISB; LDR R2; STR.W R5, [R4]; LDR R3: 7 where
