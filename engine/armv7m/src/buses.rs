@@ -1038,8 +1038,15 @@ impl Buses {
             // A waiting address is not replaced by another (AHB); otherwise loads and stores win on
             // the code bus, and fetches on the system bus (TRM, section 12.5.6 and
             // memory/ldr_str_timing with code in SRAM).
-            let choice = if port.owner.is_some() && (port.locked || !port.was_ready) {
-                port.owner
+            let wants = |who: Who| match who {
+                Who::Data => wants_data.is_some(),
+                Who::Fetch => wants_fetch.is_some(),
+            };
+            let waiting = port
+                .owner
+                .filter(|&who| !port.was_ready || (port.locked && wants(who)));
+            let choice = if waiting.is_some() {
+                waiting
             } else if outlet == Outlet::System {
                 wants_fetch
                     .map(|_| Who::Fetch)
@@ -1049,10 +1056,7 @@ impl Buses {
                     .map(|_| Who::Data)
                     .or(wants_fetch.map(|_| Who::Fetch))
             };
-            let choice = choice.filter(|who| match who {
-                Who::Data => wants_data.is_some(),
-                Who::Fetch => wants_fetch.is_some(),
-            });
+            let choice = choice.filter(|&who| wants(who));
             // A store of a bit begins with a read.
             let reads = match choice {
                 Some(Who::Data) => {
@@ -1089,7 +1093,7 @@ impl Buses {
             let port = &mut self.ports[outlet as usize];
             port.was_ready = ready;
             port.locked = after_write;
-            port.owner = if after_write { None } else { choice };
+            port.owner = choice;
             if !after_write && (ready || owner == choice) {
                 match choice {
                     Some(Who::Data) => data_granted = true,
