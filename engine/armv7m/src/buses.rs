@@ -142,6 +142,15 @@ struct PortState {
     locked: bool,
 }
 
+impl PortState {
+    /// No address and no transfer in the last cycle.
+    const IDLE: Self = Self {
+        owner: None,
+        was_ready: true,
+        locked: false,
+    };
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Who {
     Fetch,
@@ -156,7 +165,8 @@ pub struct Buses {
     pub data: Master,
     /// A fetch from the system bus waits one cycle in a register (TRM, section 12.5.6).
     registered: bool,
-    ports: [PortState; 3],
+    /// Of the two buses that both masters use.
+    ports: [PortState; 2],
     /// An unaligned access came to its data phase in this cycle, or in the one before.
     pub unaligned_now: bool,
     pub unaligned_before: bool,
@@ -188,15 +198,11 @@ impl Default for Buses {
             ready: true,
             ..Master::default()
         };
-        let port = PortState {
-            was_ready: true,
-            ..PortState::default()
-        };
         Self {
             fetch: master,
             data: master,
             registered: false,
-            ports: [port; 3],
+            ports: [PortState::IDLE; 2],
             unaligned_now: false,
             unaligned_before: false,
             split_store_ended: false,
@@ -1020,13 +1026,23 @@ impl Buses {
         let data_asks = data_address.filter(|&(at, ..)| !elsewhere(self.data.phase, at));
         let fetch_asks = fetch_address.filter(|&at| !elsewhere(self.fetch.phase, at));
 
-        for outlet in [Outlet::Code, Outlet::System, Outlet::Private] {
+        // The private bus has no other master.
+        data_granted |= data_asks.is_some_and(|(at, ..)| place(at).outlet == Outlet::Private);
+        for outlet in [Outlet::Code, Outlet::System] {
             let wants_data = data_asks.filter(|&(at, ..)| place(at).outlet == outlet);
             let wants_fetch = fetch_asks.filter(|&at| place(at).outlet == outlet);
             let at_port =
                 |phase: Option<DataPhase>| phase.filter(|phase| phase.place.outlet == outlet);
             let data_phase = at_port(self.data.phase);
             let fetch_phase = at_port(self.fetch.phase);
+            if wants_data.is_none()
+                && wants_fetch.is_none()
+                && data_phase.is_none()
+                && fetch_phase.is_none()
+            {
+                self.ports[outlet as usize] = PortState::IDLE;
+                continue;
+            }
             let owner = if data_phase.is_some() {
                 Some(Who::Data)
             } else {
@@ -1159,14 +1175,15 @@ impl Buses {
         // (memory/ldr_str_timing).
         let mut begin = |address: u32, write: bool, by: By, memory: &mut MemoryTiming| {
             let place = place(address);
-            let of_bit = is_bit_band_alias(address);
-            let waits = before.is_some_and(|before| before.place != place)
-                || (stores_bit && (!write || of_bit))
-                || (bit_store_waits && write && of_bit)
-                || (load_waits && by != By::Fetch);
             let idle = u8::from(match place.outlet {
                 Outlet::Code => code_write_ends && !write,
-                Outlet::System => waits,
+                Outlet::System => {
+                    let of_bit = write && is_bit_band_alias(address);
+                    before.is_some_and(|before| before.place != place)
+                        || (stores_bit && (!write || of_bit))
+                        || (bit_store_waits && of_bit)
+                        || (load_waits && by != By::Fetch)
+                }
                 Outlet::Private => false,
             });
             DataPhase {
