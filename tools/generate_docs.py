@@ -16,12 +16,12 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import joulemark
-from joulemark.campaign.subjects.slot import LEVELS
+from joulemark.subjects.slot import LEVELS
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.cli import app
-from joulemark.measure.slot import certificate
+from joulemark.subjects.slot import certificate
 from joulemark.project import ROOT, STUDIES
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store

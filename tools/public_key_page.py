@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from joulemark._engine import Image
-from joulemark.campaign.campaign import Campaign
+from joulemark.subjects.primitive.options import Campaign
 from joulemark.campaign.plan import plan
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.primitives import Library

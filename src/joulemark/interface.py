@@ -101,12 +101,12 @@ def run(
         LinkError: the cluster does not answer.
         StoreError: the store cannot be written.
     """
-    from joulemark.campaign.campaign import load_campaign
     from joulemark.campaign.plan import plan
     from joulemark.measure.cluster import workers_of
     from joulemark.measure.conduct import Bench
     from joulemark.records.export import flat_frame
     from joulemark.records.store import Store
+    from joulemark.subjects.primitive.options import load_campaign
 
     given = {
         "board": board,

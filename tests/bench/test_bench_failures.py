@@ -15,7 +15,6 @@ import pytest
 
 from command import joulemark
 from joulemark._engine import Image
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import Job, Setup
 from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
@@ -34,6 +33,7 @@ from joulemark.simulated.emulated import EmulatedSupplyLine, SteppedBench
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiServer
+from joulemark.subjects.primitive.options import Campaign
 from stepped import Stepped
 
 Floats = npt.NDArray[np.float64]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from joulemark._engine import Image
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import RUNS, Job, Setup
 from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
@@ -25,6 +24,7 @@ from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401
 from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiInstrument, ScpiServer
+from joulemark.subjects.primitive.options import Campaign
 from stepped import Stepped
 
 TELOSB = boards.load_board("telosb")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from joulemark.campaign.campaign import DEFAULT_SIZES, Campaign, expand, load_campaign
 from joulemark.campaign.job import Setup
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
+from joulemark.subjects.primitive import PrimitiveSubject
+from joulemark.subjects.primitive.options import DEFAULT_SIZES, Campaign, expand, load_campaign
 
 
 @pytest.fixture(scope="module")

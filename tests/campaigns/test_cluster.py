@@ -19,7 +19,6 @@ import pytest
 import command
 import joulemark
 from joulemark import project
-from joulemark.campaign.campaign import load_campaign
 from joulemark.campaign.job import Job, Setup
 from joulemark.campaign.plan import plan
 from joulemark.campaign.versions import engine_version
@@ -27,6 +26,7 @@ from joulemark.errors import InputError, LinkError, ToolError
 from joulemark.images import BuiltImage
 from joulemark.measure import cluster
 from joulemark.measure.cluster import Cluster
+from joulemark.subjects.primitive.options import load_campaign
 from servers import new_database, postgresql
 
 CASES = {

@@ -15,7 +15,6 @@ from command import joulemark
 from joulemark.analysis import budget, choice, scenario
 from joulemark.analysis.advice import Requirement, costs, flash, services, steps
 from joulemark.analysis.energy_of_samples import estimates, evaluate
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.errors import JoulemarkError
 from joulemark.meters.samples import Accuracy, Samples
 from joulemark.project import ROOT
@@ -26,6 +25,7 @@ from joulemark.report.budget import write_page as write_budget_page
 from joulemark.report.energy import Recorded
 from joulemark.report.energy import write_page as write_energy_page
 from joulemark.report.price import write_page as write_price_page
+from joulemark.subjects.primitive import PrimitiveSubject
 from made import made
 
 SCENARIOS = ROOT / "scenarios"

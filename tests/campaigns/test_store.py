@@ -21,11 +21,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from command import joulemark
-from joulemark.campaign.subjects import Subject, types
 from joulemark.errors import StoreError
 from joulemark.project import ROOT
 from joulemark.records.record import Quantity, Record, number
 from joulemark.records.store import Served, Store
+from joulemark.subjects import Subject, types
 from made import made
 from servers import new_database, postgresql
 
@@ -517,7 +517,7 @@ def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
     """A record of a type that is added beside the others is stored, listed and exported."""
     (tmp_path / "spell.py").write_text(
         "from dataclasses import dataclass\n"
-        "from joulemark.campaign.subjects import About, Subject\n"
+        "from joulemark.subjects import About, Subject\n"
         "@dataclass(frozen=True, kw_only=True)\n"
         "class Spell(Subject):\n"
         "    words: int\n"
@@ -527,9 +527,9 @@ def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import dataclasses, sys\n"
-        "from joulemark.campaign import subjects\n"
+        "from joulemark import subjects\n"
         f"subjects.__path__.append({str(tmp_path)!r})\n"
-        "from joulemark.campaign.subjects import subject\n"
+        "from joulemark.subjects import subject\n"
         "from joulemark.records.export import flat_frame, long_frame\n"
         "from joulemark.records.store import Store\n"
         "from made import made\n"

@@ -162,7 +162,7 @@ def test_an_instrument_and_a_campaign_are_read_as_they_are(
     text = (tmp_path / "meters/my_meter.py").read_text()
     compile(text, "my_meter.py", "exec")
     joulemark("new", "campaign", "mine", "--out", str(tmp_path))
-    from joulemark.campaign.campaign import load_campaign
+    from joulemark.subjects.primitive.options import load_campaign
 
     assert load_campaign(tmp_path / "mine.toml", {}).seed == 1
 

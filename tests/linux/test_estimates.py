@@ -13,19 +13,19 @@ import pytest
 
 from command import joulemark
 from joulemark import oracles
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import Setup
-from joulemark.campaign.libraries import LibraryJob, plan
 from joulemark.catalogue import machines
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import ARCHITECTURES, Architecture
 from joulemark.images.plugin import FOLDER
 from joulemark.images.sysroot import OLDER_COMPILERS, Release, older_compiler, sysroot
 from joulemark.measure.estimated import MODELS
-from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.measure.scheduled import Target, cycles
 from joulemark.studies.ways import library as library_way
+from joulemark.subjects.library.estimated import EstimatedLibrary
+from joulemark.subjects.library.plan import LibraryJob, plan
+from joulemark.subjects.primitive.options import Campaign
 
 
 class Instruction(ctypes.Structure):
@@ -605,7 +605,7 @@ def test_keys_of_an_archive_that_are_not_those_expected(
 def test_an_emulator_without_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = machines.load_machine("intel-edison")
     missing = tmp_path / "plugin.so"
-    monkeypatch.setattr("joulemark.measure.estimated_library.build_plugin", lambda: missing)
+    monkeypatch.setattr("joulemark.subjects.library.estimated.build_plugin", lambda: missing)
     (record,) = EstimatedLibrary(planned("sha-256"), machine, NATIVE).records()
     assert record.status == "failed"
     assert "plugin.so" in (record.failure or "")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark.campaign.libraries import LibraryJob
 from joulemark.catalogue.libraries import FromSource, LibraryFile
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import Architecture
@@ -17,6 +16,7 @@ from joulemark.measure.pool import Processes
 from joulemark.records.store import Store
 from joulemark.studies.ways import Bench
 from joulemark.studies.ways import library as way
+from joulemark.subjects.library.plan import LibraryJob
 
 THIS = Architecture(name="x86-64", triple="x86_64-linux-gnu", flags=("-m64",), debian="", qemu=())
 MAKEFILE = """\

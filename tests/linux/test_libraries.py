@@ -12,15 +12,11 @@ import pytest
 
 from command import joulemark, undisturbed
 from joulemark import oracles
-from joulemark.campaign import libraries as plans
-from joulemark.campaign.campaign import load_campaign
 from joulemark.campaign.job import Setup
-from joulemark.campaign.libraries import LibraryJob
 from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import InputError, ToolError, VerificationError
 from joulemark.images.library import build_library
-from joulemark.measure.library import LibraryBench, LibrarySession
 from joulemark.measure.window import Instrument, expected_errors
 from joulemark.meters import Specification, open_meter
 from joulemark.meters.samples import Counted
@@ -28,6 +24,10 @@ from joulemark.oracles.blocks import rc5, rc6, twofish
 from joulemark.oracles.hashes import whirlpool
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
+from joulemark.subjects.library import plan as plans
+from joulemark.subjects.library.plan import LibraryJob
+from joulemark.subjects.library.session import LibraryBench, LibrarySession
+from joulemark.subjects.primitive.options import load_campaign
 
 PAPER = {
     *(
@@ -159,7 +159,7 @@ class Counting:
 
 def test_energy_with_a_meter_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other work on this machine is not part of the test.
-    monkeypatch.setattr("joulemark.measure.library._refuse_disturbed", lambda _: None)
+    monkeypatch.setattr("joulemark.subjects.library.session._refuse_disturbed", lambda _: None)
     job = _job(LOCAL, algorithm="sha-256")
     bench = LibraryBench(instrument=Instrument(Counting()), seconds=0.1)
     with LibrarySession(job, bench) as session:
@@ -176,8 +176,8 @@ def test_energy_with_a_meter_that_counts(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_persons_readings(monkeypatch: pytest.MonkeyPatch) -> None:
     # A window on a busy machine would be measured again.
-    monkeypatch.setattr("joulemark.measure.library._refuse_disturbed", lambda _: None)
-    monkeypatch.setattr("joulemark.measure.library.check_clock", lambda *_: None)
+    monkeypatch.setattr("joulemark.subjects.library.session._refuse_disturbed", lambda _: None)
+    monkeypatch.setattr("joulemark.subjects.library.session.check_clock", lambda *_: None)
     began_s, said = time.monotonic(), []
 
     def ask(question: str) -> str:

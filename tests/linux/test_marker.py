@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import LOCAL, Setup
-from joulemark.campaign.libraries import LibraryJob, plan
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError, LinkError
 from joulemark.images import build_local
 from joulemark.measure.conduct import Bench
-from joulemark.measure.library import LibraryBench, LibrarySession
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Flag, Status
+from joulemark.subjects.library.plan import LibraryJob, plan
+from joulemark.subjects.library.session import LibraryBench, LibrarySession
+from joulemark.subjects.primitive.options import Campaign
 
 CHIP = r"""
 #define _GNU_SOURCE

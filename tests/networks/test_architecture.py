@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from command import joulemark
-from joulemark.campaign.subjects.architecture import ArchitectureSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import load_architecture
 from joulemark.errors import InputError
@@ -23,6 +22,7 @@ from joulemark.images import BuiltImage, build_program, memory
 from joulemark.project import FIRMWARE, NETWORKS, ROOT
 from joulemark.records.record import Record
 from joulemark.records.store import Store
+from joulemark.subjects.architecture import ArchitectureSubject
 
 TELOSB = boards.load_board("telosb")
 

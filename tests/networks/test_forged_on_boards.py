@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import forged
-from joulemark.analysis.slot import ps_of
 from joulemark.project import ROOT
+from joulemark.subjects.slot.template import ps_of
 
 WRONG = [bytes(4 * [0]), *(bytes([0] * at + [1] + [0] * (3 - at)) for at in range(4)), b"\xff" * 4]
 """Differences from a right MIC: none, in one byte each, in all."""

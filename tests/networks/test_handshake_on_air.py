@@ -13,10 +13,10 @@ from joulemark.analysis.frames import parse
 from joulemark.catalogue.networks import Network, read_network
 from joulemark.cli import app
 from joulemark.errors import InputError, VerificationError
-from joulemark.measure.handshake import Ledger, Side, ledger
 from joulemark.project import NETWORKS, ROOT
 from joulemark.records.store import Store
 from joulemark.runners.network import RunningNetwork
+from joulemark.subjects.handshake.ledger import Ledger, Side, ledger
 
 OPENMOTES = NETWORKS / "edhoc-openmote.toml"
 INITIATOR, RESPONDER = 1, 2

@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 import forged
 from joulemark.analysis.auditor import Auditor, Flaw, Seen
-from joulemark.analysis.slot import ps_of
 from joulemark.catalogue import datafile
 from joulemark.catalogue.networks import KeyFile, Slots
 from joulemark.cli import app
 from joulemark.project import ROOT
+from joulemark.subjects.slot.template import ps_of
 
 NETWORKS = ROOT / "networks"
 ROOT_MOTE, LEAF_MOTE = 0, 1

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from joulemark.analysis import slot as slots
-from joulemark.analysis.slot import Slot, Template, Wait
-from joulemark.measure.slot import network
-from joulemark.measure.slot.proof import TRIED_SLOTS, Bench, lengthened
+from joulemark.subjects.slot import network
+from joulemark.subjects.slot import template as slots
+from joulemark.subjects.slot.proof import TRIED_SLOTS, Bench, lengthened
+from joulemark.subjects.slot.template import Slot, Template, Wait
 
 WIDE = Template(slot=3000, tx_offset=1000, tx_ack_delay=1200)
 LEAD = 12

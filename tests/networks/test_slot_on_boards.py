@@ -8,24 +8,24 @@ from typing import cast
 import pytest
 from typer.testing import CliRunner
 
-from joulemark.analysis.slot import Template
 from joulemark.campaign.case import Build
-from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.catalogue import boards
 from joulemark.cli import app
 from joulemark.errors import InputError
 from joulemark.images import build_program
 from joulemark.images.constants import with_constants
-from joulemark.measure.slot.case import SlotCase
-from joulemark.measure.slot.network import verify
-from joulemark.measure.slot.programs import SECURITY, wiring
-from joulemark.measure.slot.proof import Bench
-from joulemark.measure.slot.record import SlotRecord
-from joulemark.measure.slot.seen import seen_slots, steps_of
-from joulemark.measure.slot.what_if import what_ifs
 from joulemark.records.store import Store
-from joulemark.report.slot import WhatIf, waterfall, write_page
 from joulemark.runners.pair import run_pair
+from joulemark.subjects.slot import SlotSubject
+from joulemark.subjects.slot.case import SlotCase
+from joulemark.subjects.slot.network import verify
+from joulemark.subjects.slot.page import WhatIf, waterfall, write_page
+from joulemark.subjects.slot.programs import SECURITY, wiring
+from joulemark.subjects.slot.proof import Bench
+from joulemark.subjects.slot.record import SlotRecord
+from joulemark.subjects.slot.seen import seen_slots, steps_of
+from joulemark.subjects.slot.template import Template
+from joulemark.subjects.slot.what_if import what_ifs
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ from joulemark.analysis.price import DEMANDS
 from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError, ToolError
 from joulemark.measure.pool import Processes
-from joulemark.measure.slot import certificate
 from joulemark.project import ROOT
 from joulemark.records.store import Store
 from joulemark.report.study import write_page
@@ -25,6 +24,7 @@ from joulemark.studies.expressions import MissingError
 from joulemark.studies.output import counts, document, held
 from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
 from joulemark.studies.ways import Bench, program, slot
+from joulemark.subjects.slot import certificate
 
 HEAD = """
 title = "A title"

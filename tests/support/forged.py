@@ -21,12 +21,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from joulemark._engine import Image, Network, Transmission
 from joulemark.analysis.frames import Frame, parse
-from joulemark.analysis.slot import PS, Template, ps_of
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage, build_program
-from joulemark.measure.slot.network import COUNTS, counts
 from joulemark.runners.capture import check_sequence
+from joulemark.subjects.slot.network import COUNTS, counts
+from joulemark.subjects.slot.template import PS, Template, ps_of
 
 KEY = bytes.fromhex("deadbeeffacecafe" * 2)
 HOPPING = (16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21)

@@ -4,9 +4,9 @@ import dataclasses
 from typing import Any
 
 from joulemark.campaign.case import Build, Conditions
-from joulemark.campaign.subjects import About
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.records.record import PrimitiveRecord, Provenance, Quantity, Record
+from joulemark.subjects import About
+from joulemark.subjects.primitive import PrimitiveSubject
 
 DEFAULTS: dict[str, Any] = {
     "key": "k",

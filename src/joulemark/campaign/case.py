@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 
-from joulemark.campaign.subjects import Subject
+from joulemark.subjects import Subject
 
 
 @dataclass(frozen=True, kw_only=True)

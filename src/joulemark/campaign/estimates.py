@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 
-from joulemark.campaign.campaign import Campaign, expand
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import LOCAL, METHOD, Firmware, Job, Point, Setup
 from joulemark.campaign.versions import project_commit
@@ -15,6 +14,7 @@ from joulemark.catalogue.primitives import Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, build_local
 from joulemark.images.architectures import Architecture
+from joulemark.subjects.primitive.options import Campaign, expand
 
 ESTIMATE = "estimate"
 """Runner of estimated cases."""

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from joulemark.campaign.build import Builder, Threads
-from joulemark.campaign.campaign import Campaign, expand
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.campaign.versions import commits, engine_version, processor
 from joulemark.catalogue import chips, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, toolchain
+from joulemark.subjects.primitive import PrimitiveSubject
+from joulemark.subjects.primitive.options import Campaign, expand
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32

@@ -11,10 +11,10 @@ from joulemark.errors import InputError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from joulemark.campaign.campaign import Campaign
-    from joulemark.campaign.subjects.library import LibrarySubject
     from joulemark.measure.conduct import Bench
     from joulemark.records.record import Record
+    from joulemark.subjects.library import LibrarySubject
+    from joulemark.subjects.primitive.options import Campaign
 
 
 def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh: bool) -> None:
@@ -23,9 +23,9 @@ def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh:
     Raises:
         VerificationError: a case failed.
     """
-    from joulemark.campaign import libraries
     from joulemark.cli._measuring import InterruptedRunError
     from joulemark.records.store import Store
+    from joulemark.subjects.library import plan as libraries
 
     if campaign.primitive or campaign.implementation:
         raise InputError("a campaign is of libraries or of primitives", "--library, --primitive")
@@ -73,7 +73,7 @@ def _tell(text: str) -> None:
 
 def line(record: "Record[LibrarySubject]") -> str:
     """Return a row's price in words."""
-    from joulemark.analysis.library import price
+    from joulemark.subjects.library.price import price
 
     found = price(record)
     text = f"{record.subject}: {found.per_second:,.2f} {found.per}/s"
@@ -87,7 +87,7 @@ def show(records: "Sequence[Record[LibrarySubject]]", form: Form = Form.TEXT) ->
 
     As JSON they are one list.
     """
-    from joulemark.analysis.library import price
+    from joulemark.subjects.library.price import price
 
     ordered = sorted(records, key=lambda record: record.order)
     everything = []

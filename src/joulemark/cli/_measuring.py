@@ -12,13 +12,13 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.job import Job
     from joulemark.campaign.plan import Plan
     from joulemark.catalogue.primitives import Implementation
     from joulemark.measure.conduct import Bench, Workers
     from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
+    from joulemark.subjects.primitive.options import Campaign
 
 
 class InterruptedRunError(JoulemarkError):

@@ -26,8 +26,8 @@ def shown(points: "Sequence[Point]", good: Collection[str]) -> "list[Point]":
         points: of the campaign.
         good: keys of those that have numbers.
     """
-    from joulemark.campaign.subjects.primitive import PrimitiveSubject
     from joulemark.catalogue.kinds import is_result
+    from joulemark.subjects.primitive import PrimitiveSubject
 
     groups: dict[tuple[str, ...], list[tuple[tuple[int, int], bool, Point]]] = {}
     for point in points:

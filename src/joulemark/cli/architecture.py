@@ -11,8 +11,8 @@ from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
     from joulemark.records.record import Record
+    from joulemark.subjects.architecture import ArchitectureSubject, Aspect
 
 _LIST = "list"
 _PS_TO_US = 1e-6
@@ -85,11 +85,11 @@ def architecture(
     ends it with exit code 6.
     """
     from joulemark.campaign.case import Build
-    from joulemark.campaign.subjects.architecture import ASPECTS
     from joulemark.catalogue import boards
     from joulemark.catalogue.architectures import load_architecture, names
-    from joulemark.measure.architecture import Pricing
     from joulemark.records.store import Store
+    from joulemark.subjects.architecture import ASPECTS
+    from joulemark.subjects.architecture.measure import Pricing
 
     if name == _LIST:
         for known in names():

@@ -76,12 +76,12 @@ def _from_store(store: str) -> "Costs":
 def _measured(scenario: "Scenario", store: str) -> "Costs":
     """Return the records that the scenario needs; measure those missing from the store first."""
     from joulemark.analysis.budget import optimisations
-    from joulemark.campaign.campaign import load_campaign
     from joulemark.catalogue import boards
     from joulemark.cli._measuring import measure, planned
     from joulemark.measure.conduct import Bench
     from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
+    from joulemark.subjects.primitive.options import load_campaign
 
     costs = _from_store(store)
     missing = costs.missing(scenario)

@@ -318,13 +318,13 @@ class _Question:
         self, store: "Store", demands: "Demands", processes: int
     ) -> "tuple[list[PrimitiveRecord], dict[Implementation, list[str]]]":
         """Return records of all that may meet the demands, and why the rest cannot."""
-        from joulemark.campaign.campaign import load_campaign
         from joulemark.catalogue.primitives import Library
         from joulemark.cli._measuring import measure, planned
         from joulemark.images.toolchain import OPTIMISATIONS
         from joulemark.measure.conduct import Bench
         from joulemark.measure.pool import Processes
         from joulemark.records.record import of_primitives
+        from joulemark.subjects.primitive.options import load_campaign
 
         library = Library.load()
         ways = self._ways(library)

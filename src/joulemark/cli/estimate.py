@@ -17,14 +17,14 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from joulemark.campaign.campaign import Campaign
-    from joulemark.campaign.libraries import LibraryJob
-    from joulemark.campaign.subjects.library import LibrarySubject
-    from joulemark.campaign.subjects.primitive import PrimitiveSubject
     from joulemark.catalogue.machines import Machine
     from joulemark.images.architectures import Architecture
     from joulemark.records.record import Record
     from joulemark.records.store import Store
+    from joulemark.subjects.library import LibrarySubject
+    from joulemark.subjects.library.plan import LibraryJob
+    from joulemark.subjects.primitive import PrimitiveSubject
+    from joulemark.subjects.primitive.options import Campaign
 
 
 @app.command()
@@ -78,7 +78,6 @@ def estimate(
     Every number is an estimate by a model of the board's core, and says how far off such
     estimates were.
     """
-    from joulemark.campaign.libraries import estimates
     from joulemark.catalogue.machines import load_machine
     from joulemark.images import toolchain
     from joulemark.images.architectures import architecture
@@ -86,6 +85,7 @@ def estimate(
     from joulemark.measure import estimated, estimated_cases
     from joulemark.measure.estimated import model
     from joulemark.records.store import Store
+    from joulemark.subjects.library.plan import estimates
 
     chosen, found = options.campaign(campaign), load_machine(machine)
     names = [str(name) for name in found.architectures]
@@ -133,9 +133,9 @@ def _libraries(
     form: Form,
 ) -> None:
     """Estimate rows of libraries, and show them."""
-    from joulemark.campaign.libraries import refuse_empty, without
     from joulemark.cli._library import line, show
-    from joulemark.measure.estimated_library import EstimatedLibrary
+    from joulemark.subjects.library.estimated import EstimatedLibrary
+    from joulemark.subjects.library.plan import refuse_empty, without
 
     refuse_empty(planned, chosen)
     served = store.served(point.key for job in planned for point in job.points)

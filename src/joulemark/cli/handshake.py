@@ -15,11 +15,11 @@ from joulemark.cli._options import OptimisationOption, not_nan
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.campaign.subjects import Subject
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Algorithm
-    from joulemark.measure.handshake import Side
     from joulemark.records.record import PrimitiveRecord, Record
+    from joulemark.subjects import Subject
+    from joulemark.subjects.handshake.ledger import Side
 
 KIND = "handshake"
 _Sides = Mapping[str, Mapping[str, str | None]]
@@ -219,8 +219,8 @@ def _bench_ledger(
 def _on_air(file: Path) -> _Priced:
     """Return the ledger of a network."""
     from joulemark.catalogue.networks import read_network
-    from joulemark.measure.handshake import ledger, records
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
+    from joulemark.subjects.handshake.ledger import ledger, records
 
     network = read_network(file)
     running = RunningNetwork(network, observe=True)
@@ -296,11 +296,11 @@ def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
 
 def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, PrimitiveRecord]":
     """Return each operation's record."""
-    from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
     from joulemark.measure.conduct import Bench
     from joulemark.measure.pool import Processes
     from joulemark.records.record import of_primitives
+    from joulemark.subjects.primitive.options import Campaign
 
     campaign = Campaign(
         board=(board.name,),

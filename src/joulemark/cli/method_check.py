@@ -46,8 +46,8 @@ def method_check(
 
 def _job(primitive: str, implementation: str, operation: str, size: int, setup: "Setup") -> "Job":
     """Return the job of one case on the TelosB."""
-    from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
+    from joulemark.subjects.primitive.options import Campaign
 
     campaign = Campaign(
         board=("telosb",),

@@ -427,8 +427,8 @@ def _keep(
     duration_s: float,
     result: Mapping[str, Any],
 ) -> None:
-    from joulemark.measure.network import records
     from joulemark.records.store import Store
+    from joulemark.subjects.network.measure import records
 
     with Store(store) as kept:
         for record in records(running, description, duration_s, result["motes"]):

@@ -28,12 +28,12 @@ from joulemark.errors import ClaimError, InputError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.job import Point
     from joulemark.campaign.plan import Plan
     from joulemark.measure.conduct import Bench
     from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Served, Store
+    from joulemark.subjects.primitive.options import Campaign
 
 
 def _names(option: str, text: str, complete: Any = None) -> Any:
@@ -113,7 +113,7 @@ class CampaignOptions:
         Raises:
             InputError: the file cannot be read, or a value is wrong.
         """
-        from joulemark.campaign.campaign import load_campaign
+        from joulemark.subjects.primitive.options import load_campaign
 
         changed = asdict(self) | {
             "size": _numbers(self.size, "--size"),
@@ -249,9 +249,9 @@ def run(
     an instrument measures it. With --runner local --library NAME this machine runs the algorithms
     of a library that is installed, with or without an instrument.
     """
-    from joulemark.campaign.campaign import left_out
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
+    from joulemark.subjects.primitive.options import left_out
 
     chosen = options.campaign(campaign)
     bench = on.bench(given(ctx), libraries=bool(chosen.library))

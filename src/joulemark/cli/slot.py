@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from joulemark.catalogue.boards import Board
-    from joulemark.measure.slot.case import SlotCase
-    from joulemark.measure.slot.record import SlotRecord
+    from joulemark.subjects.slot.case import SlotCase
+    from joulemark.subjects.slot.record import SlotRecord
 
 
 class Strategy(StrEnum):
@@ -182,10 +182,10 @@ def slot(
     missed, and is named. What is in the store and has not changed is not measured again.
     """
     from joulemark.errors import JoulemarkError
-    from joulemark.measure.slot.conduct import measured
-    from joulemark.measure.slot.what_if import what_ifs
     from joulemark.records.store import Store
-    from joulemark.report.slot import WhatIf, row, text
+    from joulemark.subjects.slot.measure import measured
+    from joulemark.subjects.slot.page import WhatIf, row, text
+    from joulemark.subjects.slot.what_if import what_ifs
 
     cases = list(
         _cases(
@@ -241,14 +241,14 @@ def slot(
         of = {} if form is Form.TEXT and len(compared) == 1 else {"slot": str(one.slot.subject)}
         typer.echo(table([of | of_one for of_one in one.rows()], form))
     if out is not None:
-        from joulemark.report.slot import write_page
+        from joulemark.subjects.slot.page import write_page
 
         write_page(done, out, compared)
         typer.echo(f"page: {out}", err=True)
     if failed is not None:
         raise failed
     if certificate is not None:
-        from joulemark.measure.slot import certificate as certificates
+        from joulemark.subjects.slot import certificate as certificates
 
         certificates.write(certificates.certificate(done), certificate)
         typer.echo(f"certificate: {certificate}", err=True)
@@ -259,7 +259,7 @@ def slot(
 def _judge(done: "list[SlotRecord]", at_most_ms: float) -> None:
     """Fail where the shortest slot is longer than the limit."""
     from joulemark.errors import UnsatisfiedError
-    from joulemark.report.slot import certificate, milliseconds
+    from joulemark.subjects.slot.page import certificate, milliseconds
 
     for one in done:
         if milliseconds(one, "slot") > at_most_ms:
@@ -298,10 +298,10 @@ def _cases(
         InputError: a board cannot be found, or has no such clock or cipher.
     """
     from joulemark.campaign.case import Build
-    from joulemark.campaign.subjects.slot import SlotSubject
     from joulemark.catalogue import boards
     from joulemark.errors import InputError
-    from joulemark.measure.slot.case import SlotCase
+    from joulemark.subjects.slot import SlotSubject
+    from joulemark.subjects.slot.case import SlotCase
 
     for board in boards_named:
         description = boards.load_board(board)

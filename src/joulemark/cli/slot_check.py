@@ -30,7 +30,7 @@ def slot_check(
     Exit code 13: one has become too short, or is no longer the shortest.
     """
     from joulemark.errors import InputError, JoulemarkError
-    from joulemark.measure.slot.certificate import check, read
+    from joulemark.subjects.slot.certificate import check, read
 
     chosen = [one for one in read(certificate).proved if board in (None, one.board)]
     if not chosen:

@@ -15,9 +15,9 @@ from joulemark.images import BuiltImage
 from joulemark.meters.options import SUPPLY
 
 if TYPE_CHECKING:
-    from joulemark.campaign.libraries import LibraryJob
-    from joulemark.campaign.subjects.library import LibrarySubject
     from joulemark.records.record import PrimitiveRecord, Record
+    from joulemark.subjects.library import LibrarySubject
+    from joulemark.subjects.library.plan import LibraryJob
 
 EMULATOR, SERIAL = "emulator", "serial"
 NO_METER = "none"
@@ -197,8 +197,8 @@ class Bench:
         Raises:
             JoulemarkError: a failure that is not a single case's.
         """
-        from joulemark.measure.library import LibraryBench, LibrarySession
         from joulemark.measure.window import Instrument
+        from joulemark.subjects.library.session import LibraryBench, LibrarySession
 
         with ExitStack() as opened:
             instrument = None

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.boards import MCU
 from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
@@ -18,6 +17,7 @@ from joulemark.meters.power import ACTIVE, Occupancy, weakest
 from joulemark.records.record import IN_STATE, Quantity, Record, quantity
 from joulemark.runners.emulator import BUDGET_CYCLES, EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
+from joulemark.subjects.primitive import PrimitiveSubject
 
 
 def emulate(job: Job) -> Iterator[Record[PrimitiveSubject]]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
 from joulemark.campaign.job import Job
 from joulemark.catalogue.machines import Machine
@@ -18,6 +17,7 @@ from joulemark.measure.estimated import Estimated, method, model
 from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
+from joulemark.subjects.primitive.options import Campaign
 
 
 def needs(machine: Machine, target: Architecture) -> Iterator[Need]:

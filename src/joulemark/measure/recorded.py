@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from joulemark._engine import Image
 from joulemark.campaign.case import Case
-from joulemark.campaign.libraries import LibraryJob
-from joulemark.campaign.subjects import Subject
 from joulemark.campaign.versions import engine_version, host, project_commit
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage
 from joulemark.records.record import Provenance, Quantity, Record, Sample
+from joulemark.subjects import Subject
+from joulemark.subjects.library.plan import LibraryJob
 
 SubjectT = TypeVar("SubjectT", bound=Subject)
 

@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from joulemark._engine import Chip, EngineError, Image
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job, Point
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.catalogue.kinds import Exchange
@@ -21,6 +20,7 @@ from joulemark.measure.recorded import Outcome, on_board, recorded
 from joulemark.oracle import Inputs, Output
 from joulemark.records.record import Provenance, Quantity, Record
 from joulemark.runners.protocol import Device
+from joulemark.subjects.primitive import PrimitiveSubject
 
 TIMER_OVERFLOW = 0xFFFFFFFF
 """An image's answer when its timer could not hold the window (docs/image-protocol.md)."""

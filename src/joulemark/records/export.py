@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from joulemark.campaign.subjects import Subject
 from joulemark.errors import InputError
 from joulemark.records import tables
 from joulemark.records.record import Quantity, Record
 from joulemark.records.store import Store
+from joulemark.subjects import Subject
 from joulemark.wholefile import write_whole
 
 if TYPE_CHECKING:

@@ -13,10 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from joulemark.campaign import subjects
+from joulemark import subjects
 from joulemark.campaign.case import Build, Conditions
-from joulemark.campaign.subjects import About, Subject
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
@@ -28,6 +26,8 @@ from joulemark.records.record import (
     Record,
     number,
 )
+from joulemark.subjects import About, Subject
+from joulemark.subjects.primitive import PrimitiveSubject
 
 _OLD = "records_before_4"
 _AT_ONCE = 500

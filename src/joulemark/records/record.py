@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from joulemark.campaign.case import Build, Case, Conditions
-from joulemark.campaign.subjects import About, Subject
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.boards import MCU, Grade
+from joulemark.subjects import About, Subject
+from joulemark.subjects.primitive import PrimitiveSubject
 
 Status = Literal["ok", "failed"]
 Bounds = Literal["range", "interval"]

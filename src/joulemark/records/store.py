@@ -15,12 +15,12 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from joulemark.campaign.subjects import Subject
 from joulemark.closes import Closes
 from joulemark.errors import StoreError
 from joulemark.records import migration, tables
 from joulemark.records.record import DEPENDENT, Record
 from joulemark.records.tables import SCHEMA_VERSION, quantities, records, schema
+from joulemark.subjects import Subject
 
 Access = Literal["create", "write", "read"]
 

@@ -8,9 +8,8 @@ from typing import Any, get_args
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
-from joulemark.campaign import subjects
+from joulemark import subjects
 from joulemark.campaign.case import Build, Conditions
-from joulemark.campaign.subjects import About, Subject
 from joulemark.catalogue.boards import Grade
 from joulemark.records.record import (
     Bounds,
@@ -21,6 +20,7 @@ from joulemark.records.record import (
     Status,
     number,
 )
+from joulemark.subjects import About, Subject
 
 SCHEMA_VERSION = 5
 

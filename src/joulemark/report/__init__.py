@@ -29,7 +29,7 @@ from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
-from joulemark.report.library import Place, places
+from joulemark.subjects.library.page import Place, places
 
 ESTIMATED = "estimated"
 """Runner of a case that ran in an emulator of its processor that counts no cycles."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from joulemark.analysis.advice import services
 from joulemark.analysis.price import Price, prices
-from joulemark.campaign.campaign import Campaign
 from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError
 from joulemark.images import toolchain
@@ -14,6 +13,7 @@ from joulemark.measure import estimated_cases
 from joulemark.studies.study import Advice, Study
 from joulemark.studies.ways import Bench
 from joulemark.studies.ways.campaign import SEED, TRIALS, measured
+from joulemark.subjects.primitive.options import Campaign
 
 
 @dataclass(frozen=True)

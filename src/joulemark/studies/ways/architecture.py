@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from joulemark.campaign.case import Build
-from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.architectures import load_architecture
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.measure.architecture import Pricing
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
+from joulemark.subjects.architecture import ArchitectureSubject, Aspect
+from joulemark.subjects.architecture.measure import Pricing
 
 _SEED = 1
 _REPETITIONS, _EXECUTIONS = 10, 20

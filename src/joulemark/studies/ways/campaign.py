@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import Firmware, Job
 from joulemark.campaign.plan import Plan, plan
 from joulemark.catalogue import boards, datafile
@@ -17,6 +16,7 @@ from joulemark.images.toolchain import Need
 from joulemark.measure.conduct import Bench as MeasuringBench
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench
+from joulemark.subjects.primitive.options import Campaign
 
 SEED = 1
 TRIALS = 2

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from joulemark.campaign.campaign import Campaign
 from joulemark.catalogue.machines import load_machine
 from joulemark.images.toolchain import Need
 from joulemark.measure import estimated_cases
 from joulemark.records.record import PrimitiveRecord
 from joulemark.studies.ways import Answer, Bench, campaign
+from joulemark.subjects.primitive.options import Campaign
 
 SEED = 1
 

@@ -12,11 +12,8 @@ from functools import partial
 from itertools import groupby
 from typing import Literal
 
-from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import Point
-from joulemark.campaign.libraries import estimates, without
-from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
 from joulemark.catalogue.machines import Machine, load_machine
 from joulemark.errors import InputError, ToolError
@@ -25,9 +22,12 @@ from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
 from joulemark.images.toolchain import Need
 from joulemark.measure import estimated, estimated_cases
-from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
+from joulemark.subjects.library import LibrarySubject
+from joulemark.subjects.library.estimated import EstimatedLibrary
+from joulemark.subjects.library.plan import estimates, without
+from joulemark.subjects.primitive.options import Campaign
 
 SEED = 1
 

@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from joulemark.campaign.case import Build
-from joulemark.campaign.subjects.slot import Ahead, SlotSubject
 from joulemark.catalogue import boards, datafile
 from joulemark.errors import JoulemarkError
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.measure.slot.case import SlotCase
-from joulemark.measure.slot.conduct import measured
-from joulemark.measure.slot.proof import TRIED_SLOTS
-from joulemark.measure.slot.record import SlotRecord
 from joulemark.studies.ways import Answer, Bench
+from joulemark.subjects.slot import Ahead, SlotSubject
+from joulemark.subjects.slot.case import SlotCase
+from joulemark.subjects.slot.measure import measured
+from joulemark.subjects.slot.proof import TRIED_SLOTS
+from joulemark.subjects.slot.record import SlotRecord
 
 
 class Asked(datafile.DataModel):
