@@ -79,7 +79,9 @@ fn compile() -> Elf {
         .arg(&path));
     let chip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
     Elf {
-        image: Arc::new(Image::load(&path, None).unwrap_or_else(|error| panic!("{error}"))),
+        image: Arc::new(
+            joulemark_machine::load_image(&path, None).unwrap_or_else(|error| panic!("{error}")),
+        ),
         chip: Arc::new(Chip::load(&chip).unwrap_or_else(|error| panic!("{error}"))),
         path,
     }

@@ -1,9 +1,7 @@
 //! A debugger for a machine: the GDB remote protocol over TCP. Debugging costs no emulated time.
 //!
-//! Registers are 32-bit words in the order of [`Machine::registers`], which is GDB's: r0 to r15 of
-//! the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits); r0 to r12, sp, lr, pc and xpsr of a
-//! Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile), followed, if the core has
-//! them, by S0 to S31, which are GDB's d0 to d15, and FPSCR (ibid., org.gnu.gdb.arm.vfp).
+//! Registers are 32-bit words in the order of [`Machine::registers`], which is that of the core's
+//! description for GDB ([`Machine::gdb_description`]).
 
 mod connection;
 
@@ -28,7 +26,6 @@ use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
 use gdbstub::target::{Target, TargetError, TargetResult};
-use joulemark_kernel::chip::CoreKind;
 use joulemark_machine::{Error, Machine, Reason, Stop, Until};
 
 use connection::Connection;
@@ -38,29 +35,23 @@ const SLICE_CYCLES: u64 = 2_000_000;
 /// The same in instructions, when every instruction is checked.
 const SLICE_STEPS: u32 = 20_000;
 
-/// A core's target description for GDB.
-const fn description(core: CoreKind, has_float: bool) -> &'static [u8] {
-    match core {
-        // GDB already knows this core's registers.
-        CoreKind::Msp430 => b"<target version=\"1.0\"><architecture>msp430</architecture></target>",
-        CoreKind::Armv7m if has_float => include_bytes!("m-profile-float.xml"),
-        CoreKind::Armv7m => include_bytes!("m-profile.xml"),
-    }
-}
-
 /// The core's registers as words, in GDB's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words(Vec<u32>);
+pub struct Words {
+    words: Vec<u32>,
+    /// Index of the program counter.
+    pc: usize,
+}
 
 impl Registers for Words {
     type ProgramCounter = u32;
 
     fn pc(&self) -> u32 {
-        self.0.get(15).copied().unwrap_or_default()
+        self.words.get(self.pc).copied().unwrap_or_default()
     }
 
     fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
-        for byte in self.0.iter().flat_map(|word| word.to_le_bytes()) {
+        for byte in self.words.iter().flat_map(|word| word.to_le_bytes()) {
             write_byte(Some(byte));
         }
     }
@@ -70,7 +61,7 @@ impl Registers for Words {
         if !rest.is_empty() {
             return Err(());
         }
-        self.0 = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        self.words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
         Ok(())
     }
 }
@@ -101,7 +92,6 @@ enum Resumed {
 
 struct Debugged<'a> {
     machine: &'a mut Machine,
-    core: CoreKind,
     breakpoints: Vec<u32>,
     watched: Vec<Watched>,
     resumed: Resumed,
@@ -223,8 +213,7 @@ impl TargetDescriptionXmlOverride for Debugged<'_> {
         length: usize,
         buf: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        let has_float = self.machine.registers().iter().any(|(n, _)| n == "fpscr");
-        let text = description(self.core, has_float);
+        let text = self.machine.gdb_description();
         let rest = text.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(length).min(buf.len());
         buf[..count].copy_from_slice(&rest[..count]);
@@ -234,16 +223,18 @@ impl TargetDescriptionXmlOverride for Debugged<'_> {
 
 impl SingleThreadBase for Debugged<'_> {
     fn read_registers(&mut self, registers: &mut Words) -> TargetResult<(), Self> {
-        registers.0 = self.machine.registers().into_iter().map(|r| r.1).collect();
+        let (names, words): (Vec<_>, _) = self.machine.registers().into_iter().unzip();
+        registers.pc = names.iter().position(|name| name == "pc").unwrap_or(0);
+        registers.words = words;
         Ok(())
     }
 
     fn write_registers(&mut self, registers: &Words) -> TargetResult<(), Self> {
         let now = self.machine.registers();
-        if now.len() != registers.0.len() {
+        if now.len() != registers.words.len() {
             return Err(TargetError::NonFatal);
         }
-        for ((name, old), &new) in now.iter().zip(&registers.0) {
+        for ((name, old), &new) in now.iter().zip(&registers.words) {
             if *old != new {
                 let set = self.machine.set_register(name, new);
                 set.map_err(|_| TargetError::NonFatal)?;
@@ -394,13 +385,11 @@ impl<'a> BlockingEventLoop for Session<'a> {
 pub fn serve(
     listener: &TcpListener,
     machine: &mut Machine,
-    core: CoreKind,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), String> {
     let connection = Connection::accept(listener, go_on).map_err(|error| error.to_string())?;
     let mut target = Debugged {
         machine,
-        core,
         breakpoints: Vec::new(),
         watched: Vec::new(),
         resumed: Resumed::Run,

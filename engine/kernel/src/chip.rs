@@ -5,7 +5,6 @@
 //! the code that knows the series.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -52,26 +51,6 @@ impl Constant {
     /// Return the value rounded to a whole number, for units such as hertz or cycles.
     pub fn whole(&self) -> u32 {
         self.value.round() as u32
-    }
-}
-
-/// The core that a chip is built around.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CoreKind {
-    /// 16-bit MSP430 (not MSP430X).
-    Msp430,
-    /// `ARMv7-M`.
-    Armv7m,
-}
-
-impl CoreKind {
-    /// The name that chip files and users use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Msp430 => "msp430",
-            Self::Armv7m => "armv7m",
-        }
     }
 }
 
@@ -236,8 +215,8 @@ pub struct PowerState {
 pub struct Chip {
     /// The file's stem.
     pub name: String,
-    /// The core.
-    pub core: CoreKind,
+    /// The core's name, as the emulation and the firmware name it.
+    pub core: String,
     /// The core's name for compilers (`-mcpu`).
     pub cpu: String,
     /// The floating-point unit's name for compilers (`-mfpu`); empty without one.
@@ -502,7 +481,7 @@ impl Chip {
     /// The section is missing or has an error.
     pub fn needed_section<T: DeserializeOwned>(&self, name: &str) -> Result<T, ChipError> {
         let missing = || {
-            let (core, series) = (self.core, &self.series);
+            let (core, series) = (&self.core, &self.series);
             self.error(&format!(
                 "key '{name}': missing; an {core} chip of series {series} needs it"
             ))
@@ -608,19 +587,13 @@ impl Chip {
     }
 }
 
-impl fmt::Display for CoreKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Format bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write;
+    use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -7,7 +7,7 @@ use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use sha2::{Digest, Sha256};
 
-use crate::chip::{CoreKind, hex};
+use crate::chip::hex;
 use crate::symbols::Symbols;
 
 /// An image's file format.
@@ -50,13 +50,29 @@ pub struct Range {
     pub size: u32,
 }
 
+/// Returns the bytes of an ELF file's section by name.
+pub type Sections<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+
+/// What a core declares of the programs that are built for it.
+#[derive(Debug)]
+pub struct Target {
+    /// The core's name in chip files.
+    pub core: &'static str,
+    /// The number of its machine in ELF files (`e_machine`).
+    pub elf_machine: u16,
+    /// Bits of a function symbol that are not part of its address.
+    pub symbol_flags: u32,
+    /// Says why the core cannot execute an ELF file of its machine, given `e_flags` and sections.
+    pub refuse: fn(u32, &Sections<'_>) -> Option<String>,
+}
+
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The file's format.
     pub format: Format,
-    /// The core that it was compiled for, if the file says so.
-    pub core: Option<CoreKind>,
+    /// The cores that it was compiled for, if the file says so.
+    pub cores: Option<Vec<&'static str>>,
     /// The entry point, if the file states one.
     pub entry: Option<u32>,
     /// Loaded segments, by ascending address, without overlaps.
@@ -78,11 +94,15 @@ pub struct ImageError(pub String);
 const LARGEST_FILE: u64 = 64 << 20;
 
 impl Image {
-    /// Read an image and detect its format; with `raw_address`, read raw bytes.
+    /// Read an image for one of `targets` and detect its format; with `raw_address`, read raw bytes.
     ///
     /// # Errors
-    /// The file cannot be read or has an unknown format.
-    pub fn load(path: &Path, raw_address: Option<u32>) -> Result<Self, ImageError> {
+    /// The file cannot be read, has an unknown format, or is for another machine.
+    pub fn load(
+        path: &Path,
+        raw_address: Option<u32>,
+        targets: &[&'static Target],
+    ) -> Result<Self, ImageError> {
         let name = path.display();
         let size = std::fs::metadata(path)
             .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?
@@ -94,15 +114,19 @@ impl Image {
         }
         let bytes = std::fs::read(path)
             .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?;
-        Self::parse(&bytes, raw_address)
+        Self::parse(&bytes, raw_address, targets)
             .map_err(|ImageError(message)| ImageError(format!("{name}: {message}")))
     }
 
-    /// Read an image from memory.
+    /// Read an image for one of `targets` from memory.
     ///
     /// # Errors
-    /// The bytes have an unknown format.
-    pub fn parse(bytes: &[u8], raw_address: Option<u32>) -> Result<Self, ImageError> {
+    /// The bytes have an unknown format, or are for another machine.
+    pub fn parse(
+        bytes: &[u8],
+        raw_address: Option<u32>,
+        targets: &[&'static Target],
+    ) -> Result<Self, ImageError> {
         if let Some(address) = raw_address {
             return Self::raw(bytes, address);
         }
@@ -110,7 +134,7 @@ impl Image {
             return Err(ImageError("the file is empty".into()));
         }
         if bytes.starts_with(&elf::ELFMAG) {
-            return Self::elf(bytes);
+            return Self::elf(bytes, targets);
         }
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
             return Self::intel_hex(bytes);
@@ -124,7 +148,7 @@ impl Image {
         }
         let image = Self {
             format: Format::Raw,
-            core: None,
+            cores: None,
             entry: None,
             segments: vec![Segment {
                 address,
@@ -188,7 +212,7 @@ impl Image {
         }
         let image = Self {
             format: Format::IntelHex,
-            core: None,
+            cores: None,
             entry,
             segments,
             data: Vec::new(),
@@ -198,7 +222,7 @@ impl Image {
         image.tidy()
     }
 
-    fn elf(bytes: &[u8]) -> Result<Self, ImageError> {
+    fn elf(bytes: &[u8], targets: &[&'static Target]) -> Result<Self, ImageError> {
         let damaged = |error: object::Error| ImageError(format!("ELF: damaged: {error}"));
         if bytes.get(4) != Some(&elf::ELFCLASS32) || bytes.get(5) != Some(&elf::ELFDATA2LSB) {
             return Err(ImageError(
@@ -210,21 +234,12 @@ impl Image {
             ElfFile::<elf::FileHeader32<object::Endianness>>::parse(bytes).map_err(damaged)?;
         let endian = file.endian();
         let header = file.elf_header();
-        let core = match header.e_machine(endian) {
-            elf::EM_MSP430 => CoreKind::Msp430,
-            elf::EM_ARM => CoreKind::Armv7m,
-            machine => {
-                return Err(ImageError(format!(
-                    "ELF: for machine number {machine}, not for an MSP430 or an Arm; build it for \
-                     the chip"
-                )));
-            }
+        let section = |name: &str| {
+            let section = file.section_by_name(name)?;
+            section.data().ok().map(<[u8]>::to_vec)
         };
-        if core == CoreKind::Msp430 {
-            let attributes = file.section_by_name_bytes(b".MSP430.attributes");
-            let attributes = attributes.and_then(|section| section.data().ok());
-            check_not_msp430x(header.e_flags(endian), attributes)?;
-        }
+        let (machine, flags) = (header.e_machine(endian), header.e_flags(endian));
+        let targets = suitable(targets, machine, |target| (target.refuse)(flags, &section))?;
         if header.e_type(endian) != elf::ET_EXEC {
             return Err(ImageError(
                 "ELF: not an executable but an object or a library; link it first".into(),
@@ -308,16 +323,15 @@ impl Image {
                     SymbolKind::Data | SymbolKind::Label | SymbolKind::Unknown
                 )
             {
-                // Bit 0 of an Arm function symbol is the Thumb bit, not part of the address.
-                let thumb = core == CoreKind::Armv7m && function;
-                let address = if thumb { address & !1 } else { address };
+                let flags = targets.first().map_or(0, |target| target.symbol_flags);
+                let address = if function { address & !flags } else { address };
                 symbols.insert(name, address, symbol.size() as u32, function);
             }
         }
         symbols.finish();
         let image = Self {
             format: Format::Elf,
-            core: Some(core),
+            cores: Some(targets.iter().map(|target| target.core).collect()),
             entry: Some(header.e_entry(endian)),
             segments,
             data,
@@ -427,34 +441,37 @@ fn length(data: &[u8]) -> u32 {
     data.len() as u32
 }
 
-/// Reject MSP430X images: this core lacks their 20-bit instructions.
-///
-/// binutils records the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and
-/// newer GCC record the instruction set in the build attributes (SLAA534, build attributes:
-/// `Tag_ISA`, 4, is 2 for MSP430X).
-fn check_not_msp430x(flags: u32, attributes: Option<&[u8]>) -> Result<(), ImageError> {
-    const X_MACHINES: [u8; 5] = [26, 45, 46, 47, 54];
-    let machine = flags as u8;
-    let note = if X_MACHINES.contains(&machine) {
-        format!("e_flags {machine}")
-    } else if attributes.and_then(instruction_set) == Some(2) {
-        "build attribute ISA 2".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(ImageError(format!(
-        "ELF: for an MSP430X ({note}), whose 20-bit instructions this chip does not have; build it \
-         with -mcpu=msp430"
+/// The targets of an ELF file's machine that do not refuse it.
+fn suitable(
+    targets: &[&'static Target],
+    machine: u16,
+    refusal: impl Fn(&Target) -> Option<String>,
+) -> Result<Vec<&'static Target>, ImageError> {
+    let of_machine = targets
+        .iter()
+        .filter(|target| target.elf_machine == machine);
+    let (mut suitable, mut refused) = (Vec::new(), None);
+    for &target in of_machine {
+        match refusal(target) {
+            None => suitable.push(target),
+            Some(reason) => refused = Some(reason),
+        }
+    }
+    if !suitable.is_empty() {
+        return Ok(suitable);
+    }
+    Err(ImageError(refused.map_or_else(
+        || {
+            let known: Vec<String> = targets
+                .iter()
+                .map(|target| format!("{} ({})", target.core, target.elf_machine))
+                .collect();
+            format!(
+                "ELF: for machine number {machine}, which no emulated core is; there are {}; build \
+                 it for the chip",
+                known.join(", ")
+            )
+        },
+        |reason| format!("ELF: {reason}"),
     )))
-}
-
-/// Find `Tag_ISA` in a `.MSP430.attributes` section: format byte, length, "mspabi", tag 1 (whole
-/// file), length, then pairs of tag and value.
-fn instruction_set(section: &[u8]) -> Option<u8> {
-    let vendor = section.strip_prefix(b"A")?.get(4..)?;
-    let mut pairs = vendor
-        .strip_prefix(b"mspabi\0\x01")?
-        .get(4..)?
-        .chunks_exact(2);
-    pairs.find(|pair| pair[0] == 4).map(|pair| pair[1])
 }

@@ -8,7 +8,7 @@ const DATA: &str = ":0240000031404D\n:02FFFE000040C1\n";
 const ENTRY_AND_END: &str = ":00400001BF\n:00000001FF\n";
 
 fn parse(text: &str) -> Result<Image, String> {
-    Image::parse(text.as_bytes(), None).map_err(|error| error.to_string())
+    Image::parse(text.as_bytes(), None, &[]).map_err(|error| error.to_string())
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! The surroundings of a Cortex-M core: pins, power states and traces for all series, and each
 //! series' registers in their own file.
 
-pub mod cc2538;
-pub mod cc26x0;
-pub mod nrf52;
 pub mod sections;
-pub mod stm32f1;
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -24,13 +20,13 @@ use crate::pins::{Pin, PinNames};
 const PORT_PINS: usize = 32;
 
 /// Pins without ports.
-const PLAIN_PINS: PinNames = PinNames {
+pub const PLAIN_PINS: PinNames = PinNames {
     counts: &[PORT_PINS],
     name: |pin| &PINS[pin.bit],
 };
 
 /// Lettered ports with these numbers of pins.
-const fn lettered(counts: &'static [usize]) -> PinNames {
+pub const fn lettered(counts: &'static [usize]) -> PinNames {
     PinNames {
         counts,
         name: |pin| &PINS[(1 + pin.port) * PORT_PINS + pin.bit],
@@ -38,7 +34,7 @@ const fn lettered(counts: &'static [usize]) -> PinNames {
 }
 
 /// Numbered ports with these numbers of pins.
-const fn numbered(counts: &'static [usize]) -> PinNames {
+pub const fn numbered(counts: &'static [usize]) -> PinNames {
     PinNames {
         counts,
         name: |pin| &NUMBERED_PINS[pin.port * PORT_PINS + pin.bit],
@@ -64,14 +60,14 @@ static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
     /// Levels driven by the program, and the pins that it drives.
-    output: [u32; 5],
-    enabled: [u32; 5],
+    pub output: [u32; 5],
+    pub enabled: [u32; 5],
     /// Levels driven by the board.
     input: [u32; 5],
 }
 
 impl Pins {
-    fn level(&self, port: usize) -> u32 {
+    pub fn level(&self, port: usize) -> u32 {
         self.output[port] & self.enabled[port] | self.input[port] & !self.enabled[port]
     }
 }

@@ -1,13 +1,11 @@
 //! Machines: a core, its chip's peripherals and an image, assembled to run under observation.
 //! Machines share nothing, and observation costs no emulated time.
 
-mod armv7m;
 mod board;
 mod calls;
+mod cores;
 mod cortex_m;
 mod follow;
-mod msp430;
-mod msp430x1xx;
 mod pins;
 mod profile;
 mod report;
@@ -17,8 +15,10 @@ mod system;
 
 use std::collections::BTreeMap;
 
+use joulemark_kernel::image::Target;
 use joulemark_kernel::{ChipError, Picoseconds};
 
+pub use cores::{load_image, parse_image, targets};
 pub use follow::{Cost, Followed, PartState, Place, Turn};
 pub use profile::{CallPath, FunctionCost, Profile};
 pub use series::{load_chip, parse_chip};

@@ -1,16 +1,16 @@
-//! The emulated series: chips that share a core and peripherals.
+//! The emulated series, one file each: chips that share a core and peripherals.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use joulemark_kernel::chip::CoreKind;
+use joulemark_kernel::image::Target;
 use joulemark_kernel::{Chip, ChipError, Image};
 
-use crate::armv7m::Armv7m;
-use crate::cortex_m::{self, cc26x0, cc2538, nrf52, stm32f1};
-use crate::msp430::Msp430;
+use crate::cores::targets;
 use crate::system::System;
-use crate::{Error, Options, msp430x1xx};
+use crate::{Error, Options};
+
+include!(concat!(env!("OUT_DIR"), "/series.rs"));
 
 /// Makes a chip with an image.
 type Make = fn(&Arc<Chip>, &Image, &Options) -> Result<Box<dyn System>, Error>;
@@ -18,60 +18,37 @@ type Make = fn(&Arc<Chip>, &Image, &Options) -> Result<Box<dyn System>, Error>;
 /// A series.
 pub struct Series {
     /// Its name in chip files.
-    name: &'static str,
-    core: CoreKind,
+    pub name: &'static str,
+    /// Its core.
+    pub core: &'static Target,
     /// Checks the chip file's sections that the series adds.
-    check: fn(&Chip) -> Result<(), ChipError>,
+    pub check: fn(&Chip) -> Result<(), ChipError>,
     /// Makes a chip with an image.
     pub make: Make,
-}
-
-static SERIES: [Series; 5] = [
-    Series {
-        name: "msp430x1xx",
-        core: CoreKind::Msp430,
-        check: |chip| msp430x1xx::Sections::of(chip).map(drop),
-        make: |chip, image, options| Ok(Box::new(Msp430::new(chip, image, options)?)),
-    },
-    cortex_m("cc26x0", |chip, image, options| {
-        Ok(Box::new(Armv7m::new(chip, image, options, cc26x0::make)?))
-    }),
-    cortex_m("cc2538", |chip, image, options| {
-        Ok(Box::new(Armv7m::new(chip, image, options, cc2538::make)?))
-    }),
-    cortex_m("nrf52", |chip, image, options| {
-        Ok(Box::new(Armv7m::new(chip, image, options, nrf52::make)?))
-    }),
-    cortex_m("stm32f1", |chip, image, options| {
-        Ok(Box::new(Armv7m::new(chip, image, options, stm32f1::make)?))
-    }),
-];
-
-const fn cortex_m(name: &'static str, make: Make) -> Series {
-    Series {
-        name,
-        core: CoreKind::Armv7m,
-        check: |chip| cortex_m::sections::Core::of(chip).map(drop),
-        make,
-    }
 }
 
 impl Series {
     /// Find a chip's series.
     ///
     /// # Errors
-    /// No emulated series has this name and core.
+    /// No emulated core, or no emulated series with this core, has this name.
     pub fn of(chip: &Chip) -> Result<&'static Self, ChipError> {
-        let mut known = SERIES.iter().filter(|series| series.core == chip.core);
-        let found = known.clone().find(|series| series.name == chip.series);
+        let (core, name) = (&chip.core, &chip.series);
+        if !targets().iter().any(|target| target.core == core) {
+            let names: Vec<&str> = targets().iter().map(|target| target.core).collect();
+            return Err(chip.error(&format!(
+                "key 'core': no core '{core}' is emulated; there is {}",
+                names.join(", ")
+            )));
+        }
+        let mut known = FOUND.iter().copied();
+        let found = known.find(|known| known.core.core == core && known.name == name);
         found.ok_or_else(|| {
-            let first = known.next().map_or("none", |series| series.name);
-            let names = known.fold(first.to_owned(), |names, series| {
-                format!("{names}, {}", series.name)
-            });
-            let (core, name) = (chip.core, &chip.series);
+            let known = FOUND.iter().filter(|known| known.core.core == core);
+            let names: Vec<&str> = known.map(|known| known.name).collect();
             chip.error(&format!(
-                "key 'series': no series '{name}' with an {core} core; there is {names}"
+                "key 'series': no series '{name}' with an {core} core; there is {}",
+                names.join(", ")
             ))
         })
     }

@@ -43,13 +43,14 @@ impl Machine {
         image: &Arc<Image>,
         options: &Options,
     ) -> Result<Self, Error> {
-        if let Some(core) = image.core
-            && core != chip.core
+        if let Some(cores) = &image.cores
+            && !cores.contains(&chip.core.as_str())
         {
             return Err(Error::Image(format!(
-                "this {} image is for the {core} core and chip {} has an {} core; build it for {} or \
+                "this {} image is for the {} core and chip {} has an {} core; build it for {} or \
                  name another chip",
                 image.format.name(),
+                cores.join(" or "),
                 chip.name,
                 chip.core,
                 chip.name
@@ -325,6 +326,11 @@ impl Machine {
     /// The core's current clock.
     pub fn clock_hz(&self) -> u32 {
         self.system.timeline().clock().0
+    }
+
+    /// The core's description for GDB: its architecture and registers, as XML.
+    pub fn gdb_description(&self) -> &'static [u8] {
+        self.system.gdb_description()
     }
 
     /// All registers of the core, in order.

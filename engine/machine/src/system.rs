@@ -120,6 +120,8 @@ pub trait System: Any + Send + Sync {
     fn profile_node(&mut self) -> Option<usize>;
     /// The fault whose handler is running.
     fn handled_fault(&self) -> Option<Fault>;
+    /// The core's description for GDB: its architecture and registers, as XML.
+    fn gdb_description(&self) -> &'static [u8];
     /// Hexadecimal digits in an address.
     fn digits(&self) -> usize;
 }

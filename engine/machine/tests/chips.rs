@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use joulemark_kernel::chip::{CoreKind, Grade};
+use joulemark_kernel::chip::Grade;
 use joulemark_machine::{load_chip, parse_chip};
 
 fn chips() -> Vec<PathBuf> {
@@ -136,7 +136,7 @@ fn damaged_files_never_panic() {
 fn currents_say_where_they_come_from() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
     let chip = load_chip(&path).expect("loads");
-    assert_eq!(chip.core, CoreKind::Msp430);
+    assert_eq!(chip.core, "msp430");
     let current = |state: &str, hz, volts| chip.current_a(state, hz, volts).expect("a state");
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
     // SLAS368G p. 27: 500 uA at 1 MHz and 3 V, proportional to the clock.
@@ -176,6 +176,20 @@ fn a_series_that_is_not_known_is_named_with_those_that_are() {
         );
         let chip = load_chip(&path).expect("loads");
         assert!(error.0.contains(&chip.series), "{error}");
+    }
+}
+
+#[test]
+fn a_core_that_is_not_emulated_is_named_with_those_that_are() {
+    for path in chips() {
+        let text = text_of(&path);
+        let chip = load_chip(&path).expect("loads");
+        let broken = text.replace(&format!("core = \"{}\"", chip.core), "core = \"z80\"");
+        let error = parse_chip(&broken, "broken.toml").expect_err("there is none");
+        assert_eq!(
+            error.0,
+            "broken.toml: key 'core': no core 'z80' is emulated; there is armv7m, msp430"
+        );
     }
 }
 

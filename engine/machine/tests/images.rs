@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use joulemark_devices::Wiring;
-use joulemark_kernel::image::Format;
+use joulemark_kernel::image::{Format, Target};
 use joulemark_kernel::{Chip, Image, ImageError};
-use joulemark_machine::{Machine, Options, Profiling, Until};
+use joulemark_machine::{Machine, Options, Profiling, Until, parse_image, targets};
 use proptest::prelude::*;
 
 const PROGRAM: &str = "
@@ -65,7 +65,7 @@ fn run(
 fn elf_and_hex_run_alike() {
     let chip = common::chip();
     let elf = common::image(PROGRAM);
-    let hex = Image::parse(hex_of(&elf).as_bytes(), None).expect("Intel HEX");
+    let hex = parse_image(hex_of(&elf).as_bytes(), None).expect("Intel HEX");
     assert_eq!((elf.format, hex.format), (Format::Elf, Format::IntelHex));
     assert_eq!(elf.digest(), hex.digest());
     let options = Options::default();
@@ -84,7 +84,7 @@ fn data_that_is_executed_is_a_fault() {
 fn a_raw_image_starts_where_it_is_told() {
     let chip = common::chip();
     // mov #5, r10; jmp $
-    let image = Image::parse(&[0x3a, 0x40, 5, 0, 0xff, 0x3f], Some(0x5000)).expect("raw");
+    let image = parse_image(&[0x3a, 0x40, 5, 0, 0xff, 0x3f], Some(0x5000)).expect("raw");
     let error = run(&chip, &image, &Options::default()).expect_err("there is no vector");
     assert!(
         error.contains("reset vector") && error.contains("where to start"),
@@ -103,7 +103,7 @@ fn images_for_other_chips_are_refused_by_name() {
     let chip = common::chip();
     let mut elf = common::elf(PROGRAM);
     let error = |bytes: &[u8]| -> String {
-        Image::parse(bytes, None).map_or_else(
+        parse_image(bytes, None).map_or_else(
             |ImageError(message)| message,
             |image| run(&chip, &image, &Options::default()).expect_err("it is refused"),
         )
@@ -117,6 +117,10 @@ fn images_for_other_chips_are_refused_by_name() {
     assert!(error(&elf).contains("armv7m") && error(&elf).contains("msp430f1611"));
     elf[0x12] = 62;
     assert!(error(&elf).contains("machine number 62"), "{}", error(&elf));
+    for target in targets() {
+        let listed = format!("{} ({})", target.core, target.elf_machine);
+        assert!(error(&elf).contains(&listed), "{}", error(&elf));
+    }
     elf[0x12] = 105;
     // e_type: 1 is an object file.
     elf[0x10] = 1;
@@ -124,7 +128,7 @@ fn images_for_other_chips_are_refused_by_name() {
     elf[0x10] = 2;
     elf[4] = 2;
     assert!(error(&elf).contains("32-bit"), "{}", error(&elf));
-    let far = Image::parse(&[0; 16], Some(0xfffa)).expect("raw");
+    let far = parse_image(&[0; 16], Some(0xfffa)).expect("raw");
     assert!(
         run(&chip, &far, &Options::default())
             .expect_err("too large")
@@ -133,11 +137,55 @@ fn images_for_other_chips_are_refused_by_name() {
     assert!(error(b"").contains("empty"));
 }
 
+/// A core that is not emulated; function symbols have two bits that are not part of the address.
+static MADE_UP: Target = Target {
+    core: "made-up",
+    elf_machine: 0xfeed,
+    symbol_flags: 3,
+    refuse: |flags, _| (flags != 0).then(|| format!("for a made-up core with flags {flags}")),
+};
+
+#[test]
+fn a_made_up_core_is_taken_for_no_other() {
+    let mut elf = common::elf(PROGRAM);
+    elf[0x12..0x14].copy_from_slice(&MADE_UP.elf_machine.to_le_bytes());
+    let error = parse_image(&elf, None).expect_err("no emulated core has this number");
+    assert!(error.0.contains("machine number 65261"), "{error}");
+
+    let image = Image::parse(&elf, None, &[&MADE_UP]).expect("is for it");
+    assert_eq!(image.cores.as_deref(), Some(&["made-up"][..]));
+    let work = image.symbols.addresses()["work"];
+    assert_eq!(
+        work,
+        common::image(PROGRAM).symbols.addresses()["work"] & !3
+    );
+    for chip in [common::chip(), common::arm_chip()] {
+        let error = run(&chip, &image, &Options::default()).expect_err("it is refused");
+        let (name, core) = (&chip.name, &chip.core);
+        let told = format!("for the made-up core and chip {name} has an {core} core");
+        assert!(error.contains(&told), "{error}");
+    }
+    elf[0x24] = 7;
+    let error = Image::parse(&elf, None, &[&MADE_UP]).expect_err("its own check refuses it");
+    assert!(
+        error.0.contains("ELF: for a made-up core with flags 7"),
+        "{error}"
+    );
+
+    let mut chip = (*common::chip()).clone();
+    chip.core = "made-up".into();
+    let error = run(&Arc::new(chip), &image, &Options::default()).expect_err("is not emulated");
+    assert!(
+        error.contains("key 'core': no core 'made-up' is emulated; there is armv7m, msp430"),
+        "{error}"
+    );
+}
+
 #[test]
 fn damaged_hex_names_the_line() {
     let hex = hex_of(&common::image(PROGRAM));
     let parse = |text: &str| {
-        Image::parse(text.as_bytes(), None)
+        parse_image(text.as_bytes(), None)
             .expect_err("it is damaged")
             .0
     };
@@ -169,7 +217,7 @@ proptest! {
         static FILES: OnceLock<(Vec<u8>, Vec<u8>, Arc<Chip>)> = OnceLock::new();
         let (elf, text, chip) = FILES.get_or_init(|| {
             let elf = common::elf(PROGRAM);
-            let hex = hex_of(&Image::parse(&elf, None).expect("loads")).into_bytes();
+            let hex = hex_of(&parse_image(&elf, None).expect("loads")).into_bytes();
             (elf, hex, common::chip())
         });
         let mut bytes = if hex { text.clone() } else { elf.clone() };
@@ -183,7 +231,7 @@ proptest! {
             let size = bytes.len();
             bytes.truncate(index.index(size + 1));
         }
-        match Image::parse(&bytes, None) {
+        match parse_image(&bytes, None) {
             Err(ImageError(message)) => prop_assert!(!message.is_empty()),
             Ok(image) => {
                 let options = Options { profile: Profiling::Functions, ..Options::default() };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Profiling, Until, load_chip};
+use joulemark_machine::{Machine, Options, Profiling, Until, load_chip, parse_image};
 use joulemark_radio::{Antenna, Emission};
 
 const RAM: u32 = 0x2000_0000;
@@ -44,7 +44,7 @@ fn program(chip: &Chip, noted: u32, stores: &[(u32, u32)]) -> Arc<Image> {
         table + 0x200
     );
     let elf = common::link("thumbv7m-none-eabi", &source, &script);
-    Arc::new(Image::parse(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+    Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn started(name: &str, noted: u32, stores: &[(u32, u32)], resets: u32) -> Machine {

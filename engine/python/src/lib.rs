@@ -125,8 +125,8 @@ impl Chip {
     }
 
     #[getter]
-    fn core(&self) -> &'static str {
-        self.chip.core.name()
+    fn core(&self) -> &str {
+        &self.chip.core
     }
 
     #[getter]
@@ -241,7 +241,8 @@ impl Image {
     #[pyo3(signature = (path, raw_address=None))]
     fn load(path: PathBuf, raw_address: Option<Word>) -> PyResult<Self> {
         let image = Arc::new(
-            KernelImage::load(&path, raw_address.map(|address| address.0)).map_err(image_error)?,
+            machine::load_image(&path, raw_address.map(|address| address.0))
+                .map_err(image_error)?,
         );
         Ok(Self { image })
     }
@@ -597,7 +598,6 @@ impl Machine {
     }
 
     fn serve_gdb(&mut self, py: Python<'_>, host: &str, port: u16) -> PyResult<()> {
-        let core = self.chip.core;
         let listener = std::net::TcpListener::bind((host, port))
             .map_err(|error| EngineError::new_err(format!("{host}:{port}: {error}")))?;
         let mut interrupted = None;
@@ -613,7 +613,7 @@ impl Machine {
                     false
                 }
             };
-            joulemark_debug::serve(&listener, &mut self.machine, core, &mut go_on)
+            joulemark_debug::serve(&listener, &mut self.machine, &mut go_on)
         });
         if let Some(error) = interrupted {
             return Err(error);

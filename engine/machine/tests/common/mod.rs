@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Profiling, Reason, Stop, Until};
+use joulemark_machine::{Machine, Options, Profiling, Reason, Stop, Until, parse_image};
 
 /// The chip under test.
 pub fn chip() -> Arc<Chip> {
@@ -85,12 +85,12 @@ pub fn arm_image(source: &str) -> Arc<Image> {
     let script = "ENTRY(start)\nSECTIONS {\n. = 0x08000000;\n.vectors : { KEEP(*(.vectors)) }\n\
                   .text : { *(.text*) }\n.bss 0x20000000 : { *(.bss*) }\n}\n";
     let elf = link("thumbv7m-none-eabi", &text, script);
-    Arc::new(Image::parse(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+    Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// Assemble a program into an image.
 pub fn image(source: &str) -> Arc<Image> {
-    Arc::new(Image::parse(&elf(source), None).unwrap_or_else(|error| panic!("{error}")))
+    Arc::new(parse_image(&elf(source), None).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// Make a machine after reset.

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::image::{Sections, Target};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
 use joulemark_peripherals::adc12::Inputs;
 
 use crate::board::Board;
-use crate::msp430x1xx::Msp430x1xx;
 use crate::pins::Pin;
 use crate::profile::Node;
+use crate::series::msp430x1xx::Msp430x1xx;
 use crate::system::{Exit, Limits, System, check_fit};
 use crate::{Error, Options};
 
@@ -18,6 +19,48 @@ use crate::{Error, Options};
 const DIGITS: usize = 4;
 const PC: usize = 0;
 const SP: usize = 1;
+
+/// The core, for images.
+pub static TARGET: Target = Target {
+    core: "msp430",
+    // EM_MSP430.
+    elf_machine: 105,
+    symbol_flags: 0,
+    refuse: refuse_msp430x,
+};
+
+/// Refuse MSP430X images: this core lacks their 20-bit instructions.
+///
+/// binutils records the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and
+/// newer GCC record the instruction set in the build attributes (SLAA534, build attributes:
+/// `Tag_ISA`, 4, is 2 for MSP430X).
+fn refuse_msp430x(flags: u32, section: &Sections<'_>) -> Option<String> {
+    const X_MACHINES: [u8; 5] = [26, 45, 46, 47, 54];
+    let machine = flags as u8;
+    let attributes = section(".MSP430.attributes");
+    let note = if X_MACHINES.contains(&machine) {
+        format!("e_flags {machine}")
+    } else if attributes.as_deref().and_then(instruction_set) == Some(2) {
+        "build attribute ISA 2".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!(
+        "for an MSP430X ({note}), whose 20-bit instructions this chip does not have; build it with \
+         -mcpu=msp430"
+    ))
+}
+
+/// Find `Tag_ISA` in a `.MSP430.attributes` section: format byte, length, "mspabi", tag 1 (whole
+/// file), length, then pairs of tag and value.
+fn instruction_set(section: &[u8]) -> Option<u8> {
+    let vendor = section.strip_prefix(b"A")?.get(4..)?;
+    let mut pairs = vendor
+        .strip_prefix(b"mspabi\0\x01")?
+        .get(4..)?
+        .chunks_exact(2);
+    pairs.find(|pair| pair[0] == 4).map(|pair| pair[1])
+}
 
 /// An MSP430 core and its chip.
 pub struct Msp430 {
@@ -372,6 +415,12 @@ impl System for Msp430 {
 
     fn handled_fault(&self) -> Option<Fault> {
         None
+    }
+
+    /// GDB already knows this core's registers, r0 to r15, and keeps them in 32 bits
+    /// (gdb/msp430-tdep.c).
+    fn gdb_description(&self) -> &'static [u8] {
+        b"<target version=\"1.0\"><architecture>msp430</architecture></target>"
     }
 
     fn digits(&self) -> usize {

@@ -12,9 +12,11 @@ use joulemark_peripherals::{
     NrfWatchdog,
 };
 
-use super::sections::Core;
-use super::{Anew, Context, Peripherals, Pins, Reset, numbered};
+use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::sections::Core;
+use crate::cortex_m::{Anew, Context, Peripherals, Pins, Reset, numbered};
 use crate::pins::PinNames;
+use crate::series::Series;
 
 const BASE: u32 = 0x4000_0000;
 const NVMC: u32 = 0x4001_e000;
@@ -186,8 +188,16 @@ pub struct Nrf52 {
     unreachable: Option<Fault>,
 }
 
+/// The series.
+pub static SERIES: Series = Series {
+    name: "nrf52",
+    core: &armv7m::TARGET,
+    check: |chip| Core::of(chip).map(drop),
+    make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
+};
+
 /// Make the peripherals of a chip of this series, and its pin names.
-pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Nrf52::new(core, setting)), numbered(&[32, 16]))
 }
 

@@ -15,7 +15,9 @@ use joulemark_peripherals::{
 use joulemark_peripherals::{basic_clock, sfr};
 
 use crate::board::{self, Board, Buses};
+use crate::cores::msp430::{self, Msp430};
 use crate::pins::{Pin, PinNames};
+use crate::series::Series;
 
 /// Each USART is a serial port or an SPI bus.
 const BUSES: Buses = Buses {
@@ -126,6 +128,14 @@ impl Sections {
         })
     }
 }
+
+/// The series.
+pub static SERIES: Series = Series {
+    name: "msp430x1xx",
+    core: &msp430::TARGET,
+    check: |chip| Sections::of(chip).map(drop),
+    make: |chip, image, options| Ok(Box::new(Msp430::new(chip, image, options)?)),
+};
 
 /// Everything around the core.
 pub struct Msp430x1xx {

@@ -10,9 +10,11 @@ use joulemark_peripherals::{
 };
 use joulemark_radio::Radio;
 
-use super::sections::Core;
-use super::{Anew, Context, Peripherals, Reset, lettered};
+use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::sections::Core;
+use crate::cortex_m::{Anew, Context, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
+use crate::series::Series;
 
 const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
@@ -205,8 +207,16 @@ pub struct Cc2538 {
     gpio_held: [[u32; 0x80]; 4],
 }
 
+/// The series.
+pub static SERIES: Series = Series {
+    name: "cc2538",
+    core: &armv7m::TARGET,
+    check: |chip| Core::of(chip).map(drop),
+    make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
+};
+
 /// Make the peripherals of a chip of this series, and its pin names.
-pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Cc2538::new(core, setting)), lettered(&[8; 4]))
 }
 

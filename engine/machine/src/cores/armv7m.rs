@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind, Mirror};
+use joulemark_kernel::image::Target;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
 };
@@ -32,6 +33,16 @@ const DWT_CTRL: u32 = 0xe000_1000;
 /// `DWT_CTRL` with all counters enabled (ARM DDI 0403E, C1.8.7).
 const DWT_COUNTERS: u32 = 0x003e_0001;
 const DISDEFWBUF: u32 = 2;
+
+/// The core, for images.
+pub static TARGET: Target = Target {
+    core: "armv7m",
+    // EM_ARM.
+    elf_machine: 40,
+    // The Thumb bit.
+    symbol_flags: 1,
+    refuse: |_, _| None,
+};
 
 /// An `ARMv7-M` core and its chip.
 pub struct Armv7m {
@@ -158,7 +169,7 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
         .collect();
     for mirror in &chip.mirror {
         let Some(of) = regions.iter().find(|region| region.start == mirror.of) else {
-            let core = chip.core;
+            let core = &chip.core;
             return Err(chip.error(&format!(
                 "key 'mirror': an {core} core's mirror begins where a memory does"
             )));
@@ -585,6 +596,16 @@ impl System for Armv7m {
 
     fn handled_fault(&self) -> Option<Fault> {
         self.core.handled_fault()
+    }
+
+    /// r0 to r12, sp, lr, pc and xpsr (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile),
+    /// followed, if the core has them, by S0 to S31, which are GDB's d0 to d15, and FPSCR (ibid.,
+    /// org.gnu.gdb.arm.vfp).
+    fn gdb_description(&self) -> &'static [u8] {
+        match self.core.float_registers() {
+            Some(_) => include_bytes!("armv7m/m-profile-float.xml"),
+            None => include_bytes!("armv7m/m-profile.xml"),
+        }
     }
 
     fn digits(&self) -> usize {

@@ -6,9 +6,11 @@ use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 use joulemark_peripherals::{Exti, Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
-use super::sections::Core;
-use super::{Anew, Context, Peripherals, Reset, lettered};
+use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::sections::Core;
+use crate::cortex_m::{Anew, Context, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
+use crate::series::Series;
 
 const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
 /// The USARTs' interrupt lines.
@@ -119,8 +121,16 @@ pub struct Stm32f1 {
     remapped: [u32; 2],
 }
 
+/// The series.
+pub static SERIES: Series = Series {
+    name: "stm32f1",
+    core: &armv7m::TARGET,
+    check: |chip| Core::of(chip).map(drop),
+    make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
+};
+
 /// Make the peripherals of a chip of this series, and its pin names.
-pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
     let peripherals = Stm32f1::new(core.reset_hz.whole(), crystal_hz, core.low_hz.whole());
     (Box::new(peripherals), lettered(&[16; 5]))

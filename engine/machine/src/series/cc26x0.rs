@@ -16,9 +16,11 @@ use joulemark_peripherals::{
 };
 use joulemark_radio::Radio;
 
-use super::sections::Core;
-use super::{Anew, Context, PLAIN_PINS, Peripherals, Reset};
+use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::sections::Core;
+use crate::cortex_m::{Anew, Context, PLAIN_PINS, Peripherals, Reset};
 use crate::pins::PinNames;
+use crate::series::Series;
 
 const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
 const SSI0: u32 = 0x4000_0000;
@@ -339,8 +341,16 @@ pub struct Cc26x0 {
     rf_clock: bool,
 }
 
+/// The series.
+pub static SERIES: Series = Series {
+    name: "cc26x0",
+    core: &armv7m::TARGET,
+    check: |chip| Core::of(chip).map(drop),
+    make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
+};
+
 /// Make the peripherals of a chip of this series, and its pin names.
-pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Cc26x0::new(core, setting)), PLAIN_PINS)
 }
 
