@@ -24,6 +24,7 @@ __all__ = [
     "MarkerEdge",
     "MemoryRegion",
     "Network",
+    "Phy",
     "PowerInterval",
     "Profile",
     "Sourced",
@@ -504,6 +505,7 @@ class Hearing:
             "abandoned",
             "deaf",
             "other-channel",
+            "other-phy",
             "late",
             "busy",
             "weak",
@@ -515,10 +517,50 @@ class Hearing:
         """What became of the transmission; None if not known yet.
 
         "corrupted": received with wrong symbols. "abandoned": the receiver stopped in the middle.
-        "deaf": the receiver was off or sending. "late": it was on too late for the delimiter.
+        "deaf": the receiver was off or sending. "other-phy": it receives another PHY. "late": it
+        was on too late for the delimiter.
         "busy": it was receiving another frame. "collided": other transmissions drowned the
         preamble. "lost": the link lost it.
         """
+
+@final
+class Phy:
+    """How a radio puts bytes on the air.
+
+    Args:
+        name: "oqpsk-2450" is that of IEEE 802.15.4 at 2.4 GHz, "gfsk-1m" that of Bluetooth LE.
+
+    Raises:
+        EngineError: there is no such PHY.
+    """
+
+    def __new__(cls, name: str) -> Phy: ...
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names of all PHYs."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def byte_ps(self) -> int:
+        """Duration of a byte."""
+    @property
+    def synchronisation_ps(self) -> int:
+        """Duration of preamble and synchronisation word."""
+    @property
+    def overhead_bytes(self) -> int:
+        """Bytes on the air besides the frame."""
+    @property
+    def check_bytes(self) -> int:
+        """Length of a frame's check sequence."""
+    @property
+    def frame_bytes_max(self) -> int:
+        """Length of the longest frame, including its check sequence."""
+    def check_sequence(self, frame: bytes) -> bytes:
+        """Compute a frame's check sequence, as it is sent."""
+    def channel(self, frequency_mhz: int) -> int | None:
+        """Return the channel with this centre frequency; None between channels."""
+    def frequency_mhz(self, channel: int) -> int | None:
+        """Return a channel's centre frequency; None if there is no such channel."""
 
 @final
 class Transmission:
@@ -529,6 +571,9 @@ class Transmission:
     @property
     def number(self) -> int:
         """Index among the mote's transmissions, from 0."""
+    @property
+    def phy(self) -> Phy:
+        """How its bytes were on the air."""
     @property
     def begin_ps(self) -> int:
         """Start of its preamble."""
@@ -543,7 +588,7 @@ class Transmission:
     def power_dbm(self) -> float: ...
     @property
     def frame(self) -> bytes:
-        """Bytes after the length byte, including the frame check sequence."""
+        """Its bytes without those of the PHY, including the check sequence."""
     @property
     def is_cut(self) -> bool:
         """Whether it was stopped before its end."""
@@ -616,12 +661,18 @@ class Network:
     def link(self, sender: int, receiver: int, *, attenuation_db: float, loss: float = 0.0) -> None:
         """Let a receiver hear a sender; `loss` is the fraction of frames that is lost."""
     def inject(
-        self, sender: int, begin_ps: int, frequency_mhz: int, power_dbm: float, frame: bytes
+        self,
+        sender: int,
+        phy: Phy,
+        begin_ps: int,
+        frequency_mhz: int,
+        power_dbm: float,
+        frame: bytes,
     ) -> None:
         """Schedule a frame, including its check sequence, at least a millisecond in advance.
 
         Raises:
-            EngineError: the frame is too long or too soon.
+            EngineError: the frame has a wrong length or is too soon.
         """
     def restart(
         self,

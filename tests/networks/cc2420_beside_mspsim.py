@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from joulemark._engine import Phy
 from joulemark.project import ROOT
-from joulemark.runners.capture import check_sequence
 
 SNOP, SXOSCON, SRXON, STXON, STXONCCA, SRFOFF, SFLUSHRX, SFLUSHTX, SACK, SACKPEND = (
     *(0x00, 0x01, 0x03, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0B),
@@ -205,7 +205,7 @@ class Sequence:
     def receive(self) -> None:
         """Let a frame arrive; one in ten has a wrong check sequence."""
         body = self._body()
-        check = check_sequence(body)
+        check = Phy("oqpsk-2450").check_sequence(body)
         if self.source.random() < 0.1:
             check = bytes((check[0] ^ 0x34, check[1] ^ 0x12))
         self.pair.tell(f"F {(bytes((len(body) + 2,)) + body + check).hex()}")

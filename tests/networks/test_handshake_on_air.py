@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from joulemark._engine import Phy
 from joulemark.analysis.frames import parse
 from joulemark.catalogue.networks import Network, read_network
 from joulemark.cli import app
@@ -47,7 +48,8 @@ def attacked(network: Network, *frames: tuple[float, bytes]) -> RunningNetwork:
     for number in range(len(running.seats)):
         running.engine.link(attacker, number, attenuation_db=60)
     for at_s, psdu in frames:
-        running.engine.inject(attacker, round(at_s * 1e12), CHANNEL_26_MHZ, 0.0, psdu)
+        begin_ps = round(at_s * 1e12)
+        running.engine.inject(attacker, Phy("oqpsk-2450"), begin_ps, CHANNEL_26_MHZ, 0.0, psdu)
     return running
 
 

@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
+from joulemark._engine import Phy
 from joulemark.analysis.auditor import Auditor, Seen
 from joulemark.analysis.frames import MalformedFrameError, describe, parse
 from joulemark.catalogue.networks import Key, KeyFile, Policy, Slots
 from joulemark.errors import InputError
 from joulemark.report.capture import Capture
-from joulemark.runners.capture import check_sequence, read_capture
+from joulemark.runners.capture import read_capture
 
 # draft-ietf-6tisch-minimal (RFC 8180, section 4.6): K1 and K2.
 K1 = bytes.fromhex("365469534348206d696e696d616c3135")
 K2 = bytes.fromhex("deadbeeffacecafedeadbeeffacecafe")
+PHY = Phy("oqpsk-2450")
 PAN, SHORT, EUI = 0xCAFE, 0x1234, bytes.fromhex("00124b0006150b0a")
 SLOT_PS = 10_000 * 1_000_000
 MIC = (0, 4, 8, 16, 0, 4, 8, 16)
@@ -50,7 +52,7 @@ def secured(
 def seen(psdu: bytes, slot: int, sender: str = "mote") -> Seen:
     """Return a frame in a slot, with slots counted from 1000."""
     begin_ps = (slot - 1000) * SLOT_PS + 2_120_000_000 - 160_000_000
-    return Seen(sender, begin_ps, psdu + check_sequence(psdu))
+    return Seen(sender, PHY, begin_ps, psdu + PHY.check_sequence(psdu))
 
 
 def auditor(level: int = 0) -> Auditor:
@@ -259,7 +261,7 @@ def test_captures_are_read_as_they_were_written(tmp_path: Path) -> None:
     with Capture(path) as capture:
         for number, psdu in enumerate(frames):
             capture.add(
-                psdu + check_sequence(psdu),
+                psdu + PHY.check_sequence(psdu),
                 begin_ps=number * 10**10,
                 delimiter_ps=number * 10**10 + 160_000_000,
                 end_ps=number * 10**10 + 4 * 10**9,

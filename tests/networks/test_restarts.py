@@ -111,7 +111,7 @@ def audited(air: forged.Air) -> list[Flaw]:
     keys = datafile.read(NETWORKS / "tsch-telosb.keys.toml", KeyFile)
     auditor = Auditor(keys, None, slots)
     seen = [
-        Seen(names.get(frame.mote, "attacker"), frame.begin_ps, bytes(frame.frame))
+        Seen(names.get(frame.mote, "attacker"), frame.phy, frame.begin_ps, frame.frame)
         for frame in sorted(air.frames, key=lambda frame: frame.begin_ps)
     ]
     flaws = [flaw for one in seen for flaw in auditor.look(one)]
@@ -139,7 +139,12 @@ def test_what_a_root_said_before_a_leaf_restarted_is_not_answered(board: str, bo
     later_ps = air.network.time_ps + 10**12 - recorded[0].begin_ps
     for frame in recorded:
         air.network.inject(
-            air.attacker, frame.begin_ps + later_ps, frame.frequency_mhz, 0.0, bytes(frame.frame)
+            air.attacker,
+            frame.phy,
+            frame.begin_ps + later_ps,
+            frame.frequency_mhz,
+            0.0,
+            frame.frame,
         )
     air.run(recorded[-1].end_ps + later_ps + ps_of(2 * forged.TEMPLATE.slot))
     answers = [frame for frame in air.frames[begun:] if frame.mote == LEAF_MOTE]
@@ -188,7 +193,12 @@ def test_a_beacon_that_a_leaf_has_not_heard_is_refused_if_its_slot_is_past() -> 
     for _ in range(3):
         now_ps = air.network.time_ps
         air.network.inject(
-            air.attacker, now_ps + 2 * 10**12, forged.LOWEST_MHZ, 0.0, bytes(recorded.frame)
+            air.attacker,
+            forged.PHY,
+            now_ps + 2 * 10**12,
+            forged.LOWEST_MHZ,
+            0.0,
+            recorded.frame,
         )
         air.run(now_ps + 3 * 10**12)
     assert not [frame for frame in air.frames[said:] if frame.mote == LEAF_MOTE]

@@ -137,7 +137,8 @@ for board in ("telosb", "openmote-cc2538"):
 """
 NO_RADIO = {
     "part.toml": 'title = "No radio"\nrole = "driver"\nneeds = ["net/radio"]\n',
-    "radio-driver.h": "enum { RADIO_TX_LEAD_TICKS = 12, RADIO_RX_LEAD_TICKS = 7 };\n",
+    "radio-driver.h": '#include "oqpsk-2450.h"\n'
+    "enum { RADIO_TX_LEAD_TICKS = 12, RADIO_RX_LEAD_TICKS = 7 };\n",
     "none.c": """
         #include "radio.h"
         static volatile uint8_t port;

@@ -19,15 +19,15 @@ from functools import lru_cache
 
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-from joulemark._engine import Image, Network, Transmission
+from joulemark._engine import Image, Network, Phy, Transmission
 from joulemark.analysis.frames import Frame, parse
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage, build_program
-from joulemark.runners.capture import check_sequence
 from joulemark.subjects.slot.network import COUNTS, counts
 from joulemark.subjects.slot.template import PS, Template, ps_of
 
+PHY = Phy("oqpsk-2450")
 KEY = bytes.fromhex("deadbeeffacecafe" * 2)
 HOPPING = (16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21)
 """RFC 8180, section 4.5.2."""
@@ -40,8 +40,6 @@ TEMPLATE = Template(slot=4000, tx_offset=1500, tx_ack_delay=1900)
 """Long enough for AES in software."""
 SLOTFRAME = 3
 """Beacon; question and its acknowledgement; answer."""
-_SYNCHRONISATION_PS = 160 * 10**6
-_BYTE_PS = 32 * 10**6
 _AT_ONCE = 3000
 KINDS = (
     "changed",
@@ -130,10 +128,11 @@ class Air:
         """Put a frame on the channel of a slot, with a check sequence added."""
         self.network.inject(
             self.attacker,
-            delimiter_ps - _SYNCHRONISATION_PS,
+            PHY,
+            delimiter_ps - PHY.synchronisation_ps,
             2405 + 5 * (HOPPING[asn % 16] - 11),
             0.0,
-            frame + check_sequence(frame),
+            frame + PHY.check_sequence(frame),
         )
 
     def hear(self, mote: int, other: int, attenuation_db: float) -> None:
@@ -171,7 +170,7 @@ def genuine(board: str, strategy: str) -> tuple[bytes, bytes]:
             if sent.mote == 1 and frame.kind == kind:
                 lead = TEMPLATE.tx_offset
                 if kind != "data":
-                    lead += round((128 * _BYTE_PS) / ps_of(1)) + TEMPLATE.tx_ack_delay
+                    lead += round((128 * PHY.byte_ps) / ps_of(1)) + TEMPLATE.tx_ack_delay
                 passed_ps = sent.delimiter_ps - ps_of(lead) - beacon.delimiter_ps
                 asn = round(passed_ps / ps_of(TEMPLATE.slot) + TEMPLATE.tx_offset / TEMPLATE.slot)
                 nonce = LEAF + asn.to_bytes(5, "big")
@@ -269,7 +268,7 @@ def attack(
     def at(asn: int) -> tuple[int, int]:
         """Return when data and an acknowledgement are due."""
         first = begun + asn * TEMPLATE.slot * PS // 32_768
-        return first, first + 128 * _BYTE_PS + ps_of(TEMPLATE.tx_ack_delay)
+        return first, first + 128 * PHY.byte_ps + ps_of(TEMPLATE.tx_ack_delay)
 
     while done < total:
         for _ in range(min(_AT_ONCE, total - done)):

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use joulemark_devices::Device;
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Arrival, BYTE, Start};
+use joulemark_radio::{Arrival, Start, oqpsk_2450::PHY};
 use radios::{CCA, FIFO, FIFOP, RESET, Radio, SFD, US, hex};
 
 #[path = "../tests/radios/mod.rs"]
@@ -30,12 +30,13 @@ fn receive(radio: &mut Radio, bytes: Vec<u8>, id: u64) {
     let arrival = Arrival {
         id,
         start: Start {
+            phy: &PHY,
             begin: Picoseconds(radio.now),
             delimiter: Picoseconds(delimiter),
             frequency_mhz: CHANNEL_11_MHZ,
             power_dbm: -60.0,
         },
-        byte: BYTE,
+        byte: PHY.byte,
         end: Picoseconds(radio.now + air_us * US),
         bytes: Arc::new(bytes),
         is_lost: false,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Antenna, Arrival, BYTE, Emission, MEMORY, Outcome, Start};
+use joulemark_radio::{Antenna, Arrival, Emission, MEMORY, Outcome, Start};
 use rayon::prelude::*;
 
 use crate::medium::{Hearing, Link, Transmission};
@@ -270,9 +270,9 @@ impl<M: Mote> Cell<M> {
     /// Put a transmission on the air that a mote has not sent itself, for example from a recording.
     /// It must be in the future by at least the radios' turnaround.
     pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
-        let mut transmission = self.transmission(sender, start, BYTE);
+        let mut transmission = self.transmission(sender, start, start.phy.byte);
         transmission.bytes = Arc::new(bytes.to_vec());
-        transmission.end = start.delimiter + Picoseconds(BYTE.0 * bytes.len() as u64);
+        transmission.end = start.delimiter + start.phy.span(bytes.len());
         let key = (start.begin, transmission.id());
         self.scheduled.insert(key, transmission);
     }
@@ -460,7 +460,7 @@ impl<M: Mote> Cell<M> {
                 Emission::Start(start) => {
                     self.flush(number, is_new, changed);
                     (is_new, changed) = (true, true);
-                    let byte = clock.global_span(BYTE, start.begin);
+                    let byte = clock.global_span(start.phy.byte, start.begin);
                     let start = Start {
                         begin: clock.global(start.begin),
                         delimiter: clock.global(start.delimiter),
@@ -614,8 +614,8 @@ impl<M: Mote> Cell<M> {
             start: Start {
                 begin,
                 delimiter: clock.local(transmission.start.delimiter),
-                frequency_mhz: transmission.start.frequency_mhz,
                 power_dbm: transmission.start.power_dbm - way.link.attenuation_db,
+                ..transmission.start
             },
             byte: clock.local_span(transmission.byte, begin),
             bytes: Arc::clone(&transmission.bytes),

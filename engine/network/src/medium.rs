@@ -38,7 +38,7 @@ pub struct Transmission {
     pub start: Start,
     /// Duration of a byte.
     pub byte: Picoseconds,
-    /// Its bytes, starting with the length.
+    /// Its bytes after the delimiter.
     pub bytes: Arc<Vec<u8>>,
     /// Its end; [`Picoseconds::NEVER`] until known.
     pub end: Picoseconds,
@@ -59,11 +59,8 @@ impl Transmission {
 
     /// Whether it stopped before the end of its frame.
     pub fn is_cut(&self) -> bool {
-        let length = self
-            .bytes
-            .first()
-            .map_or(0, |&length| u64::from(length & 0x7f) + 1);
-        let whole = self.start.delimiter.0.saturating_add(self.byte.0 * length);
+        let sent = self.start.phy.sent_bytes(&self.bytes).unwrap_or(0) as u64;
+        let whole = self.start.delimiter.0.saturating_add(self.byte.0 * sent);
         // Tolerate two roundings of a picosecond, and those of a frame's bytes.
         self.end.0.saturating_add(200) < whole
     }

@@ -4,10 +4,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use joulemark_kernel::Picoseconds;
 use joulemark_network::{Ahead, Clock, Crystal, Link, Mote, Network, Transmission};
-use joulemark_radio::{Antenna, BYTE, Figures, Reception, SYNCHRONISATION, Start, frequency_mhz};
+use joulemark_radio::{Antenna, Figures, Reception, Start, oqpsk_2450::PHY};
 use proptest::prelude::*;
 
 const TURNAROUND: Picoseconds = Picoseconds(128_000_000);
+
+fn frequency_mhz(channel: u8) -> u16 {
+    PHY.frequency_mhz(channel).expect("a channel")
+}
 
 const fn us(microseconds: u64) -> Picoseconds {
     Picoseconds(microseconds * 1_000_000)
@@ -49,6 +53,7 @@ impl Wild {
             time: us(0),
             wakes: us(0),
             antenna: Antenna::new(Figures {
+                phy: &PHY,
                 sensitivity_dbm: -95.0,
                 capture_db: 3.0,
                 turnaround: TURNAROUND,
@@ -133,13 +138,14 @@ impl Wild {
 
     fn transmit(&mut self, now: Picoseconds, length: u8) {
         let begin = now + TURNAROUND;
-        let delimiter = begin + SYNCHRONISATION;
+        let delimiter = begin + PHY.synchronisation();
         let power_dbm = -f64::from(self.draw(10) as u32);
         self.receives = None;
         self.is_listening = false;
         self.antenna.transmit(
             now,
             Start {
+                phy: &PHY,
                 begin,
                 delimiter,
                 frequency_mhz: frequency_mhz(15),
@@ -156,7 +162,7 @@ impl Wild {
             })
             .collect();
         self.antenna.put(0, &bytes);
-        let end = delimiter + Picoseconds(BYTE.0 * bytes.len() as u64);
+        let end = delimiter + Picoseconds(PHY.byte.0 * bytes.len() as u64);
         self.antenna.end(end);
         self.sends = Some(Sending {
             delimiter,
@@ -190,7 +196,7 @@ impl Wild {
                     delimiter, length, ..
                 }) = self.sends
                 {
-                    let gone = now.0.saturating_sub(delimiter.0).div_ceil(BYTE.0) as usize;
+                    let gone = now.0.saturating_sub(delimiter.0).div_ceil(PHY.byte.0) as usize;
                     if gone > 0 && gone <= usize::from(length) {
                         let byte = self.draw(256) as u8;
                         self.antenna.put(gone, &[byte]);
@@ -440,6 +446,7 @@ struct Sleeper {
 impl Sleeper {
     fn new() -> Self {
         let mut antenna = Antenna::new(Figures {
+            phy: &PHY,
             sensitivity_dbm: -95.0,
             capture_db: 3.0,
             turnaround: TURNAROUND,
@@ -500,12 +507,8 @@ fn a_recording_wakes_motes_that_all_sleep() {
         );
         let delimiters = [us(40_000), us(70_000), us(140_000)];
         for delimiter in delimiters {
-            let start = Start {
-                begin: Picoseconds(delimiter.0 - SYNCHRONISATION.0),
-                delimiter,
-                frequency_mhz: frequency_mhz(15),
-                power_dbm: 0.0,
-            };
+            let begin = Picoseconds(delimiter.0 - PHY.synchronisation().0);
+            let start = Start::of_frame(&PHY, begin, frequency_mhz(15), 0.0);
             network.inject(sender, start, &[5, 1, 2, 3, 4, 5]);
         }
         network.run(us(100_000));

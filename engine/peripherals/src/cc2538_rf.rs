@@ -5,14 +5,14 @@
 //! Section numbers are those of SWRU191C.
 
 use joulemark_kernel::{Fault, FaultKind, FineHertz, Picoseconds};
-use joulemark_radio::{Antenna, BYTE, Figures, Radio, SYMBOL, SYNCHRONISATION, Start};
+use joulemark_radio::{Antenna, Figures, Radio, Start, oqpsk_2450::PHY};
 
 mod csp;
 
 use csp::Csp;
 
 use crate::MacTimer;
-use crate::ieee802154::{Header, crc};
+use crate::ieee802154::Header;
 
 /// Bytes of each FIFO.
 const FIFO: usize = 128;
@@ -158,10 +158,10 @@ const RSSI_OFFSET: f64 = 73.0;
 /// RSSI before it is valid.
 const RSSI_INVALID: i8 = -128;
 /// RSSI averages over this time: 8 symbols (23.10.3).
-const RSSI_SPAN: Picoseconds = Picoseconds(8 * SYMBOL.0);
+const RSSI_SPAN: Picoseconds = PHY.span(4);
 /// From a strobe until reception or transmission starts (23.8.2, 23.9.2): 192 us. Also the delay
 /// from a frame to its acknowledgment (figure 23-17).
-const TURNAROUND: Picoseconds = Picoseconds(12 * SYMBOL.0);
+const TURNAROUND: Picoseconds = PHY.span(6);
 /// Correlation of an error-free frame: about 110 for the best, says the guide (23.10.4).
 const BEST_CORRELATION: f64 = 110.0;
 const LEAST_CORRELATION: f64 = 50.0;
@@ -250,7 +250,7 @@ struct Reception {
     /// Received bytes, starting with the length.
     bytes: Vec<u8>,
     verdict: Verdict,
-    crc: u16,
+    crc: u32,
     /// Pending SACK (false) or SACKPEND (true).
     acknowledge: Option<bool>,
     source: u8,
@@ -259,7 +259,7 @@ struct Reception {
 
 impl Reception {
     fn length(&self) -> Option<usize> {
-        self.bytes.first().map(|&length| usize::from(length & 0x7f))
+        Some(PHY.sent_bytes(&self.bytes)? - 1)
     }
 
     /// When the byte at an index has been received.
@@ -452,16 +452,10 @@ impl Cc2538Rf {
     }
 
     fn announce(&mut self, now: Picoseconds, begin: Picoseconds) {
-        let delimiter = begin + SYNCHRONISATION;
-        let start = Start {
-            begin,
-            delimiter,
-            frequency_mhz: self.frequency_mhz,
-            power_dbm: self.power().0.into(),
-        };
+        let start = Start::of_frame(&PHY, begin, self.frequency_mhz, self.power().0.into());
         self.antenna.transmit(now, start);
         self.sending = Some(Transmission {
-            delimiter,
+            delimiter: start.delimiter,
             known: 0,
             whole: None,
             is_sfd: false,
@@ -476,7 +470,7 @@ impl Cc2538Rf {
         if self.tx_count == 0 {
             return;
         }
-        let length = usize::from(self.tx[0] & 0x7f);
+        let length = usize::from(self.tx[0] & PHY.length.mask);
         let adds_crc = self.xreg[FRMCTRL0] & AUTOCRC != 0;
         let needed = 1 + if adds_crc {
             length.saturating_sub(2)
@@ -487,7 +481,7 @@ impl Cc2538Rf {
         let mut bytes = self.tx[..there].to_vec();
         let is_whole = there == needed;
         if is_whole && adds_crc {
-            bytes.extend(crc(0, &bytes[1..]).to_le_bytes());
+            bytes.extend(PHY.check.of(&bytes[1..]));
             bytes.truncate(1 + length);
         }
         if bytes.len() > sending.known {
@@ -497,8 +491,7 @@ impl Cc2538Rf {
         if is_whole && sending.whole.is_none() {
             let whole = 1 + length;
             sending.whole = Some(whole);
-            let end = sending.delimiter.0 + whole as u64 * BYTE.0;
-            self.antenna.end(Picoseconds(end));
+            self.antenna.end(sending.delimiter + PHY.span(whole));
         }
     }
 
@@ -511,12 +504,11 @@ impl Cc2538Rf {
         self.announce(now, begin);
         let control = if pending { 0x12 } else { 0x02 };
         let mut bytes = vec![5, control, 0, sequence];
-        bytes.extend(crc(0, &bytes[1..]).to_le_bytes());
+        bytes.extend(PHY.check.of(&bytes[1..]));
         self.antenna.put(0, &bytes);
         if let Some(sending) = &mut self.sending {
             (sending.known, sending.whole) = (bytes.len(), Some(bytes.len()));
-            let end = sending.delimiter.0 + bytes.len() as u64 * BYTE.0;
-            self.antenna.end(Picoseconds(end));
+            self.antenna.end(sending.delimiter + PHY.span(bytes.len()));
         }
     }
 
@@ -529,8 +521,7 @@ impl Cc2538Rf {
             return sending.delimiter;
         }
         // The end of the frame, or its first missing byte.
-        let place = sending.whole.unwrap_or(sending.known) as u64;
-        Picoseconds(sending.delimiter.0 + place * BYTE.0)
+        sending.delimiter + PHY.span(sending.whole.unwrap_or(sending.known))
     }
 
     fn advance_sending(&mut self, now: Picoseconds) {
@@ -630,7 +621,7 @@ impl Cc2538Rf {
         self.rx_count += 1;
         let (count, length) = (frame.bytes.len(), frame.length().unwrap_or(0));
         if count > 1 && count + 1 < length + 1 {
-            frame.crc = crc(frame.crc, &[byte]);
+            frame.crc = PHY.check.update(frame.crc, &[byte]);
         }
         if self.xreg[FRMFILT0] & FRAME_FILTER_EN != 0 {
             if !self.filter(now) {
@@ -693,7 +684,7 @@ impl Cc2538Rf {
 
     /// Whether a frame is for this device, once that is known; `bytes` starts with the length.
     fn judge(&self, bytes: &[u8]) -> Option<bool> {
-        let length = usize::from(*bytes.first()? & 0x7f);
+        let length = PHY.sent_bytes(bytes)? - 1;
         if length < 3 + 2 {
             return Some(false);
         }
@@ -847,7 +838,7 @@ impl Cc2538Rf {
         let count = frame.bytes.len();
         let end = self.rx_first + self.rx_count;
         let has_crc = count >= 3;
-        let is_right = has_crc && frame.bytes[count - 2..] == frame.crc.to_le_bytes();
+        let is_right = has_crc && frame.bytes[count - 2..] == frame.crc.to_le_bytes()[..2];
         if self.xreg[FRMCTRL0] & AUTOCRC != 0 && has_crc {
             let from = Picoseconds(frame.delimiter.0);
             let to = Picoseconds(from.0 + RSSI_SPAN.0);

@@ -19,7 +19,7 @@ mod structures;
 use std::collections::VecDeque;
 
 use joulemark_kernel::{Fault, FaultKind, Memories, Picoseconds};
-use joulemark_radio::{Antenna, BYTE, Figures, Radio, SYMBOL, SYNCHRONISATION, Start};
+use joulemark_radio::{Antenna, Figures, Radio, Start, oqpsk_2450::PHY};
 
 use operations::Operation;
 use rat::Rat;
@@ -43,7 +43,7 @@ const RATCH0: u32 = 12;
 const HARDWARE_FLAGS: u32 = 0x000f_ff7e;
 
 /// RSSI averages over this time: 8 symbols (IEEE Std 802.15.4-2006, 6.9.9).
-const RSSI_SPAN: Picoseconds = Picoseconds(8 * SYMBOL.0);
+const RSSI_SPAN: Picoseconds = PHY.span(4);
 
 /// Output power in dBm and the name of its power state by `txPower`: values of `SmartRF` Studio in
 /// Contiki-NG's drivers.
@@ -279,14 +279,9 @@ impl Cc26x0Rf {
         };
         self.silence(now);
         let begin = now + self.turnaround();
-        let delimiter = begin + SYNCHRONISATION;
-        let start = Start {
-            begin,
-            delimiter,
-            frequency_mhz,
-            power_dbm: self.power().0.into(),
-        };
-        let end = Picoseconds(delimiter.0 + BYTE.0 * bytes.len() as u64);
+        let start = Start::of_frame(&PHY, begin, frequency_mhz, self.power().0.into());
+        let delimiter = start.delimiter;
+        let end = delimiter + PHY.span(bytes.len());
         self.antenna.transmit(now, start);
         self.antenna.put(0, bytes);
         self.antenna.end(end);

@@ -60,16 +60,3 @@ impl Header {
         self.to_ends() + if self.has_source_pan() { 2 } else { 0 } + Self::width(self.from_mode)
     }
 }
-
-/// Continue the FCS of IEEE Std 802.15.4-2006, 7.2.1.9, over more bytes.
-pub fn crc(start: u16, bytes: &[u8]) -> u16 {
-    bytes.iter().fold(start, |crc, &byte| {
-        (0..8).fold(crc ^ u16::from(byte), |crc, _| {
-            if crc & 1 == 0 {
-                crc >> 1
-            } else {
-                crc >> 1 ^ 0x8408
-            }
-        })
-    })
-}

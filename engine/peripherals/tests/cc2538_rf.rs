@@ -5,9 +5,10 @@ mod ieee802154;
 use ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::Picoseconds;
 use joulemark_peripherals::Cc2538Rf;
-use joulemark_radio::{Arrival, BYTE, Figures, Radio};
+use joulemark_radio::{Arrival, Figures, Radio, oqpsk_2450::PHY};
 
 const FIGURES: Figures = Figures {
+    phy: &PHY,
     sensitivity_dbm: -97.0,
     capture_db: 3.0,
     turnaround: Picoseconds(192 * US),
@@ -163,7 +164,7 @@ fn a_frame_leaves_352_us_after_its_strobe_and_lasts_its_bytes() {
     assert_eq!(mote.get(RFIRQF0), 0x02);
     assert_eq!(mote.rf.state(), "tx-plus-3dbm");
     // Length byte, 14 bytes of frame, 2 of FCS.
-    mote.run_to(strobed + 352 * US + 17 * BYTE.0 - 1);
+    mote.run_to(strobed + 352 * US + 17 * PHY.byte.0 - 1);
     assert_eq!(mote.get(RFIRQF1), 0);
     mote.run(1);
     assert_eq!(mote.get(RFIRQF1), 0x02);
@@ -171,7 +172,7 @@ fn a_frame_leaves_352_us_after_its_strobe_and_lasts_its_bytes() {
     assert_eq!((start.power_dbm, start.frequency_mhz), (3.0, 2405));
     assert_eq!(start.begin.0, strobed + 192 * US);
     assert_eq!(*bytes, with_crc(&data(OWN, 7, b"hello")));
-    assert_eq!(end.0, strobed + 352 * US + 17 * BYTE.0);
+    assert_eq!(end.0, strobed + 352 * US + 17 * PHY.byte.0);
     // SET_RXENMASK_ON_TX: the receiver follows.
     assert_eq!(mote.get(RXENABLE), 1 << 6);
     assert_eq!(mote.get(FSMSTAT1) & 3, 1);
@@ -190,15 +191,15 @@ fn a_frame_is_received_byte_by_byte() {
     mote.run_to(start.delimiter.0);
     assert_eq!(mote.get(RFIRQF0), 0x02);
     assert_eq!(mote.get(FSMSTAT1) & 0xe1, 0x21);
-    mote.run_to(start.delimiter.0 + BYTE.0);
+    mote.run_to(start.delimiter.0 + PHY.byte.0);
     assert_eq!(mote.get(FSMSTAT1) & 0xc0, 0x80, "FIFO with the length byte");
     // Length, control, sequence, PAN, address: the eighth byte decides.
-    mote.run_to(start.delimiter.0 + 8 * BYTE.0 - 1);
+    mote.run_to(start.delimiter.0 + 8 * PHY.byte.0 - 1);
     assert_eq!(mote.get(RFIRQF0), 0x02);
     mote.run(1);
     assert_eq!(mote.get(RFIRQF0) & 0x20, 0x20);
     assert_eq!(mote.get(RXFIFOCNT), 8);
-    mote.run_to(start.delimiter.0 + 17 * BYTE.0 - 1);
+    mote.run_to(start.delimiter.0 + 17 * PHY.byte.0 - 1);
     assert_eq!(mote.get(RFIRQF0) & 0x44, 0);
     mote.run(1);
     assert_eq!(mote.get(RFIRQF0) & 0x44, 0x44, "FIFOP and RXPKTDONE");
@@ -251,7 +252,7 @@ fn frames_are_acknowledged_by_strobe_and_with_the_pending_bit_of_the_table() {
     mote.set(FRMCTRL0, 0x40);
     mote.listen();
     let start = mote.arrive(&with_crc(&data(OWN, 1, b"x")), -60.0).start;
-    mote.run_to(start.delimiter.0 + 5 * BYTE.0);
+    mote.run_to(start.delimiter.0 + 5 * PHY.byte.0);
     mote.strobe(ISACK);
     mote.run(2000);
     assert_eq!(mote.sent[0].1, with_crc(&[0x02, 0x00, 1]));
@@ -356,7 +357,7 @@ fn a_threshold_tells_of_a_frame_before_its_end() {
     let start = mote
         .arrive(&with_crc(&data(OWN, 1, b"long enough")), -60.0)
         .start;
-    mote.run_to(start.delimiter.0 + 10 * BYTE.0 - 1);
+    mote.run_to(start.delimiter.0 + 10 * PHY.byte.0 - 1);
     assert_eq!(mote.get(RFIRQF0) & 4, 0);
     mote.run(1);
     assert_eq!(mote.get(RFIRQF0) & 4, 4);
@@ -399,7 +400,7 @@ fn a_receiver_that_is_switched_off_hears_nothing() {
     let mut mote = Mote::new();
     mote.listen();
     let start = mote.arrive(&with_crc(&data(OWN, 1, b"hello")), -60.0).start;
-    mote.run_to(start.delimiter.0 + 3 * BYTE.0);
+    mote.run_to(start.delimiter.0 + 3 * PHY.byte.0);
     mote.strobe(ISRFOFF);
     assert_eq!(mote.get(RFERRF), 2, "RXABO");
     assert_eq!(mote.get(RFIRQF0) & 0x80, 0x80, "RXMASKZERO");
@@ -413,7 +414,7 @@ fn a_receiver_that_is_switched_off_hears_nothing() {
     mote.run(500);
     mote.listen();
     let arrival = mote.arrive(&with_crc(&data(OWN, 1, b"hello")), -60.0);
-    mote.run_to(arrival.start.delimiter.0 + 3 * BYTE.0);
+    mote.run_to(arrival.start.delimiter.0 + 3 * PHY.byte.0);
     mote.set(RXMASKCLR, 0xff);
     mote.run_to(arrival.end.0);
     assert_eq!(mote.get(RXFIFOCNT), 17);

@@ -6,10 +6,11 @@ mod ieee802154;
 use ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::{FaultKind, Memories, Picoseconds};
 use joulemark_peripherals::Cc26x0Rf;
-use joulemark_radio::{Arrival, BYTE, Figures, Radio};
+use joulemark_radio::{Arrival, Figures, Radio, oqpsk_2450::PHY};
 use proptest::prelude::*;
 
 const FIGURES: Figures = Figures {
+    phy: &PHY,
     sensitivity_dbm: -100.0,
     capture_db: 3.0,
     turnaround: Picoseconds(192 * US),
@@ -704,7 +705,7 @@ fn a_frame_leaves_after_the_turnaround_and_lasts_its_bytes() {
     assert_eq!(chip.status(RX), 0x2001, "IEEE_SUSPENDED");
     chip.run_to(begun + 192 * US);
     assert_eq!(chip.rf.state(), "tx-0dbm");
-    let end = begun + 352 * US + 17 * BYTE.0;
+    let end = begun + 352 * US + 17 * PHY.byte.0;
     chip.run_to(end - 1);
     assert_eq!(chip.get(RFCPEIFG), 0);
     chip.run_to(end);

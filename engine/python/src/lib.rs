@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value, missing_docs)]
 
 mod network;
+mod phy;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -804,6 +805,8 @@ impl Machine {
 mod _engine {
     #[pymodule_export]
     use super::network::{Hearing, Network, Transmission};
+    #[pymodule_export]
+    use super::phy::Phy;
     #[pymodule_export]
     use super::{
         BoardError, CallPath, Chip, ChipError, EngineError, Fault, Followed, Frame, FunctionCost,

@@ -8,10 +8,11 @@ use joulemark_kernel::{Chip as KernelChip, Picoseconds};
 use joulemark_machine::{Machine, Options};
 use joulemark_network as network;
 use joulemark_network::{Board, Clock, Crystal, Mote, Seated};
-use joulemark_radio::{SYNCHRONISATION, Start};
+use joulemark_radio::Start;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::phy::Phy;
 use super::{
     Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Wiring, counting,
     machine_error, made, numbers,
@@ -31,6 +32,7 @@ pub struct Hearing {
 pub struct Transmission {
     mote: usize,
     number: u32,
+    phy: Phy,
     begin_ps: u64,
     delimiter_ps: u64,
     end_ps: u64,
@@ -221,29 +223,24 @@ impl Network {
     fn inject(
         &mut self,
         sender: usize,
+        phy: &Phy,
         begin_ps: u64,
         frequency_mhz: u16,
         power_dbm: f64,
         frame: &[u8],
     ) -> PyResult<()> {
         self.check(sender)?;
+        let phy = phy.phy;
         let begin = Picoseconds(begin_ps);
         let soonest = self.network.time() + Picoseconds(1_000_000_000);
-        if begin < soonest || frame.len() > 127 {
+        if begin < soonest {
             return Err(EngineError::new_err(format!(
-                "cannot send {} bytes at {} ps: a frame has 127 at most, and the soonest is {} ps",
-                frame.len(),
-                begin.0,
-                soonest.0
+                "cannot send at {} ps; the soonest is {} ps",
+                begin.0, soonest.0
             )));
         }
-        let start = Start {
-            begin,
-            delimiter: begin + SYNCHRONISATION,
-            frequency_mhz,
-            power_dbm,
-        };
-        let bytes: Vec<u8> = [frame.len() as u8].iter().chain(frame).copied().collect();
+        let start = Start::of_frame(phy, begin, frequency_mhz, power_dbm);
+        let bytes = phy.sent(frame).map_err(EngineError::new_err)?;
         self.network.inject(sender, start, &bytes);
         Ok(())
     }
@@ -316,20 +313,19 @@ impl Network {
         };
         taken
             .map(|t| {
-                let length = t
-                    .bytes
-                    .first()
-                    .map_or(0, |&length| usize::from(length & 0x7f));
-                let frame = t.bytes.get(1..).unwrap_or_default();
+                let phy = t.start.phy;
+                let sent = phy.sent_bytes(&t.bytes).unwrap_or(0).min(t.bytes.len());
+                let frame = t.bytes.get(phy.header_bytes..sent).unwrap_or_default();
                 Transmission {
                     mote: t.mote,
                     number: t.number,
+                    phy: Phy { phy },
                     begin_ps: t.start.begin.0,
                     delimiter_ps: t.start.delimiter.0,
                     end_ps: t.end.0,
                     frequency_mhz: t.start.frequency_mhz,
                     power_dbm: t.start.power_dbm,
-                    frame: PyBytes::new(py, &frame[..frame.len().min(length)]).unbind(),
+                    frame: PyBytes::new(py, frame).unbind(),
                     is_cut: t.is_cut(),
                     hearings: t.hearings.iter().map(hearing).collect(),
                 }

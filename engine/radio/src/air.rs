@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
 
+use crate::Phy;
+
 /// The start of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
+    /// How its bytes are on the air.
+    pub phy: &'static Phy,
     /// Start of the preamble's first symbol, or of the carrier.
     pub begin: Picoseconds,
-    /// The end of the start-of-frame delimiter; [`Picoseconds::NEVER`] for a carrier without
+    /// The end of the synchronisation word, here called delimiter; [`Picoseconds::NEVER`] for a carrier without
     /// frames.
     pub delimiter: Picoseconds,
     /// Centre frequency.
@@ -18,12 +22,30 @@ pub struct Start {
     pub power_dbm: f64,
 }
 
+impl Start {
+    /// The start of a frame with the PHY's own preamble.
+    pub const fn of_frame(
+        phy: &'static Phy,
+        begin: Picoseconds,
+        frequency_mhz: u16,
+        power_dbm: f64,
+    ) -> Self {
+        Self {
+            phy,
+            begin,
+            delimiter: Picoseconds(begin.0 + phy.synchronisation().0),
+            frequency_mhz,
+            power_dbm,
+        }
+    }
+}
+
 /// An antenna's actions on the medium, in its board's time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
     /// A transmission is announced.
     Start(Start),
-    /// Its bytes from an index on; the length byte has index 0. Until a byte's first symbol is
+    /// Its bytes after the delimiter, from an index on. Until a byte's first symbol is
     /// sent, another emission may replace it.
     Bytes(usize, Vec<u8>),
     /// It ends at this time, which overrides earlier ones.
@@ -50,7 +72,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// When the byte at an index begins; the length byte has index 0.
+    /// When the byte at an index after the delimiter begins.
     pub const fn byte_begin(&self, place: usize) -> Picoseconds {
         Picoseconds(self.start.delimiter.0 + self.byte.0 * place as u64)
     }
@@ -69,6 +91,8 @@ pub enum Outcome {
     Deaf,
     /// The receiver was on another frequency.
     OtherChannel,
+    /// The receiver receives another PHY.
+    OtherPhy,
     /// The receiver was turned on too late for the delimiter.
     Late,
     /// The receiver was receiving another frame.
@@ -90,6 +114,7 @@ impl Outcome {
             Self::Abandoned => "abandoned",
             Self::Deaf => "deaf",
             Self::OtherChannel => "other-channel",
+            Self::OtherPhy => "other-phy",
             Self::Late => "late",
             Self::Busy => "busy",
             Self::Weak => "weak",

@@ -4,44 +4,27 @@ use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
 
-use crate::{Arrival, BYTE, Emission, Outcome, Start};
+use crate::phy::NEGLIGIBLE;
+use crate::{Arrival, Emission, Outcome, Phy, Start};
 
 /// Properties of a receiver that its antenna needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// The lowest power at which 1% of packets are lost.
+    /// The PHY that it receives.
+    pub phy: &'static Phy,
+    /// The lowest power that counts as received, as data sheets state it for the PHY: where 1% of
+    /// packets are lost, or 0.1% of bits.
     pub sensitivity_dbm: f64,
-    /// How much stronger than another frame on its channel a frame must be for a loss of 1%. Data
-    /// sheets state it with the opposite sign, as co-channel rejection.
+    /// How much stronger than another frame on its channel a frame must be for the same
+    /// errors. Data sheets state it with the opposite sign, as co-channel rejection.
     pub capture_db: f64,
     /// The synthesizer's shortest turnaround: the least time from a radio's action to its effect on
     /// the air, and from the end of transmission to reception.
     pub turnaround: Picoseconds,
 }
 
-/// The part of a frame that a receiver must hear before the delimiter ends: the delimiter and one
-/// byte of preamble, two symbols each. Inferred: data sheets say that a byte of preamble is enough.
-const ACQUISITION: Picoseconds = Picoseconds(64_000_000);
-
-/// The signal-to-noise ratio at which 1% of 20-byte packets are lost, as data sheets define
-/// sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with probability
-/// 2.51e-4.
-const THRESHOLD: f64 = 1.0193;
-
-/// How much stronger than the received frame a frame on another channel may be for a loss of 1% of
-/// packets, by its offset in MHz: adjacent and alternate channel rejection of the CC2420 (SWRS041C,
-/// section 6.3). Inferred for other receivers.
-const REJECTION_DB: [(i32, f64); 4] = [(5, 45.0), (-5, 30.0), (10, 54.0), (-10, 53.0)];
-const FURTHER_DB: f64 = 62.0;
-
 /// Power leaking from other channels is noticed from this fraction of the noise on.
 const NOTICEABLE: f64 = 0.01;
-
-/// Symbol error rates below this count as zero.
-const NEGLIGIBLE: f64 = 1e-12;
-/// A signal-to-noise ratio above which the symbol error rate is negligible: it is less than the
-/// sum's first term, 7.5 exp(-10 ratio), because the terms alternate and decrease.
-const CLEAR: f64 = 3.0;
 
 /// How long an antenna remembers ended transmissions, for averages.
 pub const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
@@ -64,14 +47,14 @@ pub struct Reception {
     pub id: u64,
     /// The end of its delimiter.
     pub delimiter: Picoseconds,
-    /// Duration of a byte. Bytes follow the delimiter; the first is the length.
+    /// Duration of a byte.
     pub byte: Picoseconds,
     /// Its power at the antenna.
     pub power_dbm: f64,
 }
 
 impl Reception {
-    /// When the byte at an index is complete; the length byte has index 0.
+    /// When the byte at an index after the delimiter is complete.
     pub const fn byte_end(&self, place: usize) -> Picoseconds {
         Picoseconds(self.delimiter.0 + self.byte.0 * (place as u64 + 1))
     }
@@ -95,8 +78,8 @@ pub struct Antenna {
     noise_mw: f64,
     capture_mw: f64,
     /// Power on another channel as a fraction of the equivalent power on the receiver's own: for
-    /// the offsets of [`REJECTION_DB`], then for all others.
-    leaks: [f64; 5],
+    /// the offsets of [`Phy::rejection_db`], then for all others.
+    leaks: Vec<f64>,
     is_attached: bool,
     start_up: Picoseconds,
     emissions: Vec<Emission>,
@@ -124,24 +107,6 @@ fn dbm(milliwatts: f64) -> f64 {
     10.0 * libm::log10(milliwatts)
 }
 
-/// The symbol error rate at a signal-to-noise ratio (IEEE Std 802.15.4-2006, E.4.1.8, which states
-/// the bit error rate: 8/15 of it).
-fn symbol_error_rate(ratio: f64) -> f64 {
-    if ratio >= CLEAR {
-        return 0.0;
-    }
-    let mut binomial = 16.0;
-    let mut sum = 0.0;
-    for k in 2..=16 {
-        let k = f64::from(k);
-        binomial *= (17.0 - k) / k;
-        let sign = if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
-        sum += sign * binomial * libm::exp(20.0 * ratio * (1.0 / k - 1.0));
-    }
-    // At low ratios, the sum is only an upper bound.
-    (sum / 16.0).clamp(0.0, 15.0 / 16.0)
-}
-
 /// A pseudo-random 64-bit number: the finalizer of `SplitMix64` (Steele, Lea and Flood, Fast
 /// splittable pseudorandom number generators, 2014).
 fn mix(seed: u64, number: u64) -> u64 {
@@ -160,13 +125,15 @@ impl Antenna {
     /// Make an antenna without arrivals, not attached to a medium.
     pub fn new(figures: Figures) -> Self {
         let leak = |rejection_db: f64| milliwatts(-rejection_db - figures.capture_db);
-        let mut leaks = [leak(FURTHER_DB); 5];
-        for (leaking, (_, rejection_db)) in leaks.iter_mut().zip(REJECTION_DB) {
-            *leaking = leak(rejection_db);
-        }
+        let phy = figures.phy;
+        let rejections = phy
+            .rejection_db
+            .iter()
+            .map(|&(_, rejection_db)| rejection_db);
+        let leaks = rejections.chain([phy.further_db]).map(leak).collect();
         Self {
             figures,
-            noise_mw: milliwatts(figures.sensitivity_dbm) / THRESHOLD,
+            noise_mw: milliwatts(figures.sensitivity_dbm) / phy.threshold,
             capture_mw: milliwatts(figures.capture_db),
             leaks,
             is_attached: false,
@@ -204,8 +171,8 @@ impl Antenna {
         self.emit(Emission::Start(start));
     }
 
-    /// Supply the transmission's bytes from an index on; the length byte has index 0. The radio
-    /// appends the FCS. A byte must be supplied by the time its first symbol is sent, and may be
+    /// Supply the transmission's bytes after the delimiter, from an index on. The radio appends
+    /// the check sequence. A byte must be supplied by the time its first symbol is sent, and may be
     /// replaced until then.
     pub fn put(&mut self, place: usize, bytes: &[u8]) {
         self.emit(Emission::Bytes(place, bytes.to_vec()));
@@ -253,9 +220,9 @@ impl Antenna {
         let arrivals = self.heard.iter().filter(|heard| !heard.is_decided);
         arrivals
             .map(|heard| &heard.arrival.start)
-            .filter(|start| start.frequency_mhz == frequency)
+            .filter(|start| start.frequency_mhz == frequency && start.phy == self.figures.phy)
             .filter(|start| start.delimiter != Picoseconds::NEVER)
-            .filter(|start| start.delimiter >= (since + ACQUISITION).max(self.searched))
+            .filter(|start| start.delimiter >= (since + self.acquisition()).max(self.searched))
             .map(|start| start.delimiter)
             .min()
             .unwrap_or(Picoseconds::NEVER)
@@ -265,7 +232,7 @@ impl Antenna {
     /// [`Antenna::release`], [`Antenna::listen`] or [`Antenna::deafen`].
     pub fn advance(&mut self, now: Picoseconds) -> Option<Reception> {
         let (frequency, since) = self.tuned.filter(|_| self.lock.is_none())?;
-        if now < since + ACQUISITION {
+        if now < since + self.acquisition() {
             return None;
         }
         for number in 0..self.heard.len() {
@@ -275,10 +242,14 @@ impl Antenna {
                 ..
             } = &self.heard[number];
             let start = arrival.start;
-            if *is_decided || start.delimiter != now || start.frequency_mhz != frequency {
+            if *is_decided
+                || start.delimiter != now
+                || start.frequency_mhz != frequency
+                || start.phy != self.figures.phy
+            {
                 continue;
             }
-            let from = Picoseconds(now.0 - ACQUISITION.0);
+            let from = Picoseconds(now.0 - self.acquisition().0);
             let outcome = if arrival.end < now {
                 // Its sender stopped during the preamble.
                 Some(Outcome::Deaf)
@@ -314,8 +285,8 @@ impl Antenna {
         })
     }
 
-    /// A received byte of the frame being received; the length byte has index 0. After the end of
-    /// the transmission there is noise.
+    /// A byte of the frame being received, by its index after the delimiter. After the end of the
+    /// transmission there is noise.
     ///
     /// # Panics
     /// Nothing is being received.
@@ -327,7 +298,7 @@ impl Antenna {
     }
 
     /// The signal to noise and interference ratio in dB of the frame being received, over the first
-    /// eight symbols after the delimiter; 0 dB is where 1% of packets are lost.
+    /// four bytes after the delimiter; 0 dB is at the sensitivity.
     ///
     /// # Panics
     /// Nothing is being received.
@@ -337,7 +308,7 @@ impl Antenna {
         };
         let arrival = &self.heard[number].arrival;
         let (from, to) = (arrival.byte_begin(0), arrival.byte_begin(4));
-        10.0 * libm::log10(self.ratio(number, from, to) / THRESHOLD)
+        10.0 * libm::log10(self.ratio(number, from, to) / self.figures.phy.threshold)
     }
 
     /// Stop receiving a frame, because its last byte is in or the radio gives it up, and look for
@@ -443,6 +414,12 @@ impl Antenna {
 
     // ---- Internal.
 
+    /// How long a receiver must have listened before a delimiter ends.
+    const fn acquisition(&self) -> Picoseconds {
+        let phy = self.figures.phy;
+        phy.span(phy.acquisition_bytes)
+    }
+
     fn emit(&mut self, emission: Emission) {
         if self.is_attached {
             self.emissions.push(emission);
@@ -475,7 +452,8 @@ impl Antenna {
             let outcome = match self.tuned {
                 None => Outcome::Deaf,
                 Some((frequency, _)) if frequency != start.frequency_mhz => Outcome::OtherChannel,
-                Some((_, since)) if start.delimiter < since + ACQUISITION => Outcome::Late,
+                Some(_) if start.phy != self.figures.phy => Outcome::OtherPhy,
+                Some((_, since)) if start.delimiter < since + self.acquisition() => Outcome::Late,
                 Some(_) if self.lock.is_some_and(|lock| lock.since <= start.delimiter) => {
                     Outcome::Busy
                 }
@@ -491,7 +469,7 @@ impl Antenna {
         let locked = self.locked();
         if let (Some(number), Some(lock)) = (locked, self.lock.take()) {
             let arrival = &self.heard[number].arrival;
-            let sent = usize::from(arrival.bytes.first().copied().unwrap_or(0) & 0x7f) + 1;
+            let sent = self.figures.phy.sent_bytes(&arrival.bytes).unwrap_or(1);
             // Bytes that have not arrived may still change.
             let is_in = |&place: &usize| arrival.byte_begin(place + 1) <= now;
             let mut places = (0..sent).take_while(is_in);
@@ -519,8 +497,9 @@ impl Antenna {
         if above == 0 {
             return heard.power_mw;
         }
-        let place = REJECTION_DB.iter().position(|&(offset, _)| offset == above);
-        heard.power_mw * self.leaks[place.unwrap_or(REJECTION_DB.len())]
+        let mut offsets = self.figures.phy.rejection_db.iter();
+        let place = offsets.position(|&(offset, _)| offset == above);
+        heard.power_mw * self.leaks[place.unwrap_or(self.leaks.len() - 1)]
     }
 
     /// Noise plus interference to an arrival over a span, with interference weighted as noise of
@@ -534,7 +513,7 @@ impl Antenna {
         let interference: f64 = others
             .map(|(_, heard)| self.power_on(heard, frequency))
             .sum();
-        self.noise_mw + interference * self.capture_mw / THRESHOLD
+        self.noise_mw + interference * self.capture_mw / self.figures.phy.threshold
     }
 
     fn ratio(&self, number: usize, from: Picoseconds, to: Picoseconds) -> f64 {
@@ -546,15 +525,16 @@ impl Antenna {
         let Heard {
             arrival, power_mw, ..
         } = &self.heard[number];
-        let error = symbol_error_rate(power_mw / noise_mw);
-        let mut draws = (0..4).map(|symbol| fraction(mix(!arrival.seed, symbol)));
+        let phy = self.figures.phy;
+        let error = phy.symbol_error_rate(power_mw / noise_mw);
+        let symbols = self.acquisition().0 / phy.symbol().0;
+        let mut draws = (0..symbols).map(|symbol| fraction(mix(!arrival.seed, symbol)));
         error < NEGLIGIBLE || draws.all(|draw| draw >= error)
     }
 
     fn byte_of(&self, number: usize, place: usize) -> u8 {
         let arrival = &self.heard[number].arrival;
         let begin = arrival.byte_begin(place);
-        let middle = Picoseconds(begin.0 + arrival.byte.0 / 2);
         let end = arrival.byte_begin(place + 1);
         let sent = arrival
             .bytes
@@ -564,10 +544,16 @@ impl Antenna {
         let Some(sent) = sent else {
             return mix(arrival.seed, place as u64) as u8;
         };
-        // The low nibble goes first (IEEE Std 802.15.4-2006, 6.5.2.2).
-        let low = self.symbol(number, 2 * place, sent & 15, begin, middle);
-        let high = self.symbol(number, 2 * place + 1, sent >> 4, middle, end);
-        low | high << 4
+        let bits = self.figures.phy.symbol_bits as usize;
+        let symbols = 8 / bits;
+        let at =
+            |symbol: usize| Picoseconds(begin.0 + arrival.byte.0 * symbol as u64 / symbols as u64);
+        (0..symbols).fold(0, |byte, symbol| {
+            let sent = sent >> (bits * symbol) & ((1 << bits) - 1) as u8;
+            let number_of_symbol = symbols * place + symbol;
+            let received = self.symbol(number, number_of_symbol, sent, at(symbol), at(symbol + 1));
+            byte | received << (bits * symbol)
+        })
     }
 
     /// A symbol as received.
@@ -579,32 +565,16 @@ impl Antenna {
         from: Picoseconds,
         to: Picoseconds,
     ) -> u8 {
-        let error = symbol_error_rate(self.ratio(number, from, to));
+        let error = self
+            .figures
+            .phy
+            .symbol_error_rate(self.ratio(number, from, to));
         let bits = mix(self.heard[number].arrival.seed, place as u64);
         if error < NEGLIGIBLE || fraction(bits) >= error {
             return sent;
         }
-        // One of the other 15.
-        (sent + 1 + (mix(bits, 0) % 15) as u8) & 15
-    }
-}
-
-const _: () = assert!(BYTE.0 * 2 == ACQUISITION.0);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn at_the_threshold_one_packet_of_20_bytes_in_100_is_lost() {
-        let lost = 1.0 - libm::pow(1.0 - symbol_error_rate(THRESHOLD), 40.0);
-        assert!((lost - 0.01).abs() < 0.0001, "{lost}");
-    }
-
-    #[test]
-    fn where_noise_is_said_to_harm_nothing_it_is_negligible() {
-        let below = symbol_error_rate(CLEAR - 1e-9);
-        assert!((0.0..NEGLIGIBLE).contains(&below), "{below}");
-        assert!(symbol_error_rate(CLEAR - 0.1) > NEGLIGIBLE);
+        // One of the others.
+        let last = (1 << self.figures.phy.symbol_bits) - 1;
+        (sent + 1 + (mix(bits, 0) % last) as u8) & last as u8
     }
 }

@@ -16,18 +16,13 @@
 
 mod air;
 mod antenna;
+mod phy;
 
 pub use air::{Arrival, Emission, Outcome, Start};
 pub use antenna::{Antenna, Figures, MEMORY, Reception};
+pub use phy::{Check, Length, PHYS, Phy, gfsk_1m, oqpsk_2450};
 
 use joulemark_kernel::Picoseconds;
-
-/// A symbol of the 2.4 GHz O-QPSK PHY: 62.5 ksymbol/s (IEEE Std 802.15.4-2006, 6.5.3.2).
-pub const SYMBOL: Picoseconds = Picoseconds(16_000_000);
-/// A byte: two symbols.
-pub const BYTE: Picoseconds = Picoseconds(32_000_000);
-/// Preamble and start-of-frame delimiter: five bytes (IEEE Std 802.15.4-2006, 6.3).
-pub const SYNCHRONISATION: Picoseconds = Picoseconds(160_000_000);
 
 /// A radio in a chip. A radio that is a device on a board gets its time from
 /// `joulemark_devices::Device`, which also gives access to its antenna.
@@ -49,17 +44,4 @@ pub trait Radio {
 
     /// Its power state, such as `rx`, named as in the `[[radio.state]]` tables of board files.
     fn state(&self) -> &'static str;
-}
-
-/// The centre frequency of a channel in MHz (IEEE Std 802.15.4-2006, 6.1.2.1), channels 11 to 26.
-pub const fn frequency_mhz(channel: u8) -> u16 {
-    2405 + 5 * (channel as u16 - 11)
-}
-
-/// The channel with this centre frequency in MHz; `None` between channels.
-pub const fn channel(frequency_mhz: u16) -> Option<u8> {
-    match frequency_mhz.checked_sub(2405) {
-        Some(above) if above.is_multiple_of(5) && above <= 75 => Some(11 + (above / 5) as u8),
-        _ => None,
-    }
 }

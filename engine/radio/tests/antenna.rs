@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::{
-    Antenna, Arrival, BYTE, Emission, Figures, Outcome, Reception, SYNCHRONISATION, Start,
+    Antenna, Arrival, Emission, Figures, Outcome, Reception, Start, oqpsk_2450::PHY,
 };
 
 const FIGURES: Figures = Figures {
+    phy: &PHY,
     sensitivity_dbm: -95.0,
     capture_db: 3.0,
     turnaround: Picoseconds(128_000_000),
@@ -30,17 +31,12 @@ fn frame(id: u64, begin: Picoseconds, power_dbm: f64, length: u8) -> Arrival {
         .into_iter()
         .chain((0..length).map(|n| n ^ id as u8))
         .collect();
-    let delimiter = begin + SYNCHRONISATION;
+    let start = Start::of_frame(&PHY, begin, MHZ, power_dbm);
     Arrival {
         id,
-        start: Start {
-            begin,
-            delimiter,
-            frequency_mhz: MHZ,
-            power_dbm,
-        },
-        byte: BYTE,
-        end: delimiter + Picoseconds(BYTE.0 * bytes.len() as u64),
+        start,
+        byte: PHY.byte,
+        end: start.delimiter + PHY.span(bytes.len()),
         bytes: Arc::new(bytes),
         is_lost: false,
         seed: id,

@@ -3,6 +3,8 @@
 #ifndef RADIO_DRIVER_H
 #define RADIO_DRIVER_H
 
+#include "oqpsk-2450.h"
+
 enum {
     RADIO_TX_LEAD_TICKS = 12, /* 352 us are 11.5 ticks */
     RADIO_RX_LEAD_TICKS = 7   /* 192 us are 6.3 ticks */

@@ -2,6 +2,8 @@
 #ifndef RADIO_DRIVER_H
 #define RADIO_DRIVER_H
 
+#include "oqpsk-2450.h"
+
 enum {
     /* Calibration 192 us (SWRS096A, general characteristics), preamble and SFD 160 us: 11.5 ticks,
        plus the time radio_transmit takes before the strobe. */

@@ -2,6 +2,8 @@
 #ifndef RADIO_DRIVER_H
 #define RADIO_DRIVER_H
 
+#include "oqpsk-2450.h"
+
 enum {
     /* No document gives the time from a start trigger of the RF core to the SFD on air. The
        emulation uses the turnaround time of its acknowledgements, 192 us (SWCU192). With preamble

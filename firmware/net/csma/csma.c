@@ -1,15 +1,18 @@
 #include "csma.h"
 
-/* IEEE Std 802.15.4-2006, tables 85 and 86, with symbols of 16 us. */
+/* IEEE Std 802.15.4-2006, tables 85 and 86. */
 enum {
     MIN_BE = 3,
     MAX_BE = 5,
     MAX_BACKOFFS = 4,
     MAX_RETRIES = 3,
-    UNIT_BACKOFF_US = 320, /* aUnitBackoffPeriod: 20 symbols */
-    ACK_WAIT_US = 864,     /* macAckWaitDuration: 54 symbols, to the end of the acknowledgement */
-    CCA_US = 128 + 192,    /* RSSI over 8 symbols, after the receiver's turnaround */
-    LONGEST_FRAME_US = (RADIO_PSDU_BYTES_MAX + 6) * RADIO_BYTE_US
+    OVERHEAD_BYTES = RADIO_SYNC_BYTES + RADIO_HEADER_BYTES,
+    UNIT_BACKOFF_US = 20 * RADIO_SYMBOL_US, /* aUnitBackoffPeriod */
+    TURNAROUND_US = 12 * RADIO_SYMBOL_US,   /* aTurnaroundTime */
+    /* macAckWaitDuration: to the end of an acknowledgement of five bytes. */
+    ACK_WAIT_US = UNIT_BACKOFF_US + TURNAROUND_US + (OVERHEAD_BYTES + 5) * RADIO_BYTE_US,
+    CCA_US = 8 * RADIO_SYMBOL_US + TURNAROUND_US, /* RSSI over 8 symbols, of a ready receiver */
+    LONGEST_FRAME_US = (OVERHEAD_BYTES + RADIO_PSDU_BYTES_MAX) * RADIO_BYTE_US
 };
 
 static struct {
@@ -72,7 +75,7 @@ static void keep(const frame_header *header, const uint8_t *frame) {
 /* Takes frames from the radio as long as the inbox has room. Returns true if the acknowledgement of
    the last frame sent was among them. */
 static bool collect(void) {
-    uint8_t frame[FRAME_BYTES];
+    uint8_t frame[RADIO_FRAME_BYTES_MAX];
     bool is_acknowledged = false;
     while (csma.waiting < CSMA_INBOX && radio_peek(frame, 0) > 0) {
         frame_header header;
@@ -118,7 +121,7 @@ static bool transmit(void) {
 }
 
 csma_status csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
-    uint8_t frame[FRAME_BYTES];
+    uint8_t frame[RADIO_FRAME_BYTES_MAX];
     csma.sequence++;
     frame_header header = {.type = FRAME_DATA,
                            .version = FRAME_VERSION_2006,

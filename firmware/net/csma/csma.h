@@ -14,7 +14,7 @@ typedef enum {
 } csma_status;
 
 /* A data frame's header: control 2, sequence 1, PAN 2, addresses 4. */
-enum { CSMA_HEADER_BYTES = 9, CSMA_PAYLOAD_BYTES_MAX = FRAME_BYTES - CSMA_HEADER_BYTES };
+enum { CSMA_HEADER_BYTES = 9, CSMA_PAYLOAD_BYTES_MAX = RADIO_FRAME_BYTES_MAX - CSMA_HEADER_BYTES };
 
 /* Starts the radio on a channel and receives. Returns false if there is no radio. */
 bool csma_init(uint8_t channel, uint16_t pan, uint16_t address);

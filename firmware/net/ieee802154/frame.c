@@ -231,7 +231,7 @@ bool frame_parse(const uint8_t *frame, uint8_t there, uint8_t length, frame_head
     header->pending = (control & FRAME_PENDING) != 0;
     header->acknowledge = (control & ACK_REQUEST) != 0;
     header->pan_compressed = (control & PAN_COMPRESSION) != 0;
-    if (r.short_of || length > FRAME_BYTES || header->type > FRAME_COMMAND ||
+    if (r.short_of || length > RADIO_FRAME_BYTES_MAX || header->type > FRAME_COMMAND ||
         header->version > FRAME_VERSION_2015 || header->destination.mode == 1 ||
         header->source.mode == 1)
         return false;

@@ -4,6 +4,8 @@
 #ifndef FRAME_H
 #define FRAME_H
 
+#include "radio.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +25,6 @@ enum {
     ADDRESS_SHORT_BYTES = 2,
     ADDRESS_EXTENDED_BYTES = 8,
 
-    FRAME_BYTES = 125, /* aMaxPhyPacketSize without the FCS, which the radio handles */
     FRAME_BROADCAST = 0xffff,
 
     /* Frame control, sequence number, two PAN IDs and extended addresses, and the longest auxiliary

@@ -1,4 +1,4 @@
-/* One interface to all IEEE 802.15.4 radios at 2.4 GHz (O-QPSK, 250 kb/s).
+/* One interface to all radios for IEEE 802.15.4 frames.
 
    A driver is its own part, firmware/net/NAME, which a board's file names under [radio]. It
    implements the functions below, and its header radio-driver.h defines the macros below; a
@@ -14,6 +14,10 @@
      use while the radio is in use.
 
    radio-driver.h defines these and says where the times come from:
+   - RADIO_SYMBOL_US, RADIO_BYTE_US: the PHY's times, of which those of the layers above are made.
+   - RADIO_SYNC_BYTES, RADIO_HEADER_BYTES: on the air before a frame, up to the SFD and after it.
+   - RADIO_PSDU_BYTES_MAX: the longest frame, with its FCS of RADIO_FCS_BYTES.
+   - RADIO_CHANNEL_MIN, RADIO_CHANNEL_MAX.
    - RADIO_TX_LEAD_TICKS: from the strobe in radio_transmit to the end of the SFD on air, rounded to
      the nearest tick. A slot calls radio_transmit this long before the SFD is due.
    - RADIO_RX_LEAD_TICKS: from radio_receive until the radio can hear a preamble, rounded up.
@@ -25,15 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    RADIO_TICK_HZ = 32768,
-    RADIO_CHANNEL_MIN = 11,
-    RADIO_CHANNEL_MAX = 26,
-    RADIO_FCS_BYTES = 2,
-    RADIO_PSDU_BYTES_MAX = 127,
-    RADIO_FRAME_BYTES_MAX = RADIO_PSDU_BYTES_MAX - RADIO_FCS_BYTES, /* without the FCS */
-    RADIO_BYTE_US = 32
-};
+enum { RADIO_TICK_HZ = 32768 };
 
 /* Ticks of the crystal, modulo 2^16. Two times can be compared if they are less than a second
    apart. */
@@ -70,7 +66,8 @@ typedef struct {
    the radio does not respond. */
 bool radio_init(void);
 
-/* 11 to 26. Takes effect with the next radio_transmit or radio_receive. */
+/* RADIO_CHANNEL_MIN to RADIO_CHANNEL_MAX. Takes effect with the next radio_transmit or
+ * radio_receive. */
 void radio_channel(uint8_t channel);
 
 /* Null: accept every frame, acknowledge none. */
@@ -191,5 +188,7 @@ void radio_ccm_expect(const radio_ccm *ccm, uint8_t length);
 uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *reception);
 
 #include "radio-driver.h"
+
+enum { RADIO_FRAME_BYTES_MAX = RADIO_PSDU_BYTES_MAX - RADIO_FCS_BYTES }; /* without the FCS */
 
 #endif

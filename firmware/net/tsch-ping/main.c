@@ -9,7 +9,7 @@ enum { ROOT = MOTE == TSCH_ROOT };
 static const volatile uint32_t ping_slots = PING_SLOTS;
 
 static struct {
-    uint8_t payload[FRAME_BYTES];
+    uint8_t payload[RADIO_FRAME_BYTES_MAX];
     uint8_t length; /* 0: nothing to answer */
     uint16_t number, answered, wrong;
 } ping;
@@ -50,7 +50,7 @@ void tsch_received(uint8_t mote, const uint8_t *payload, uint8_t length) {
         ping.length = length;
         return;
     }
-    uint8_t expected[FRAME_BYTES];
+    uint8_t expected[RADIO_FRAME_BYTES_MAX];
     bool right = length == question(expected);
     for (uint8_t i = 0; i < length; i++)
         right = right && payload[i] == expected[i];

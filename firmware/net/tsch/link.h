@@ -44,7 +44,7 @@ typedef struct {
 } link_asn;
 
 static inline bool link_prepare(frame_header *header, uint8_t bytes) {
-    return header->security.level == 0 && bytes <= FRAME_BYTES;
+    return header->security.level == 0 && bytes <= RADIO_FRAME_BYTES_MAX;
 }
 
 static inline void link_load(const frame_header *header, const link_asn *asn, uint8_t *frame,

@@ -31,16 +31,23 @@ static const volatile tsch_timing timing = {TSCH_SLOT_TICKS, TSCH_TX_OFFSET_TICK
                                             TSCH_TX_ACK_DELAY_TICKS, TSCH_GUARD_TICKS,
                                             TSCH_ACK_GUARD_TICKS};
 
-enum {
-    PREAMBLE_TICKS = 6, /* preamble and SFD: 160 us, rounded up */
-    /* Length and 127 bytes after the SFD: 4096 us; and up to 122 us until a radio reports the
-       frame. */
-    LONGEST_FRAME_TICKS = 135 + 4
-};
+/* Ticks of bytes on air, rounded up. */
+#define AIR_TICKS_UP(bytes) (((bytes) * (RADIO_BYTE_US * 4096ul) + 124999ul) / 125000ul)
 
-/* Time of bytes on air in ticks, to the nearest: 32 us is 1.048576 ticks. */
+enum {
+    PREAMBLE_TICKS = AIR_TICKS_UP(RADIO_SYNC_BYTES), /* preamble and SFD */
+    /* What follows the SFD; and up to 122 us until a radio reports the frame. */
+    LONGEST_FRAME_TICKS = AIR_TICKS_UP(RADIO_HEADER_BYTES + RADIO_PSDU_BYTES_MAX) + 4,
+    /* A byte on air in 1/1024 ticks: whole ticks and the rest. */
+    BYTE_PARTS = (RADIO_BYTE_US * 33554432ull + 500000ull) / 1000000ull,
+    BYTE_WHOLE = BYTE_PARTS >> 10,
+    BYTE_REST = BYTE_PARTS & 1023
+};
+_Static_assert(UINT8_MAX *(BYTE_REST + 0ul) + 512ul <= UINT16_MAX, "air_ticks has 16 bits");
+
+/* Time of bytes on air in ticks, to the nearest. */
 static inline uint16_t air_ticks(uint8_t bytes) {
-    return (uint16_t)(bytes + ((bytes * 50u + 512u) >> 10));
+    return (uint16_t)(bytes * BYTE_WHOLE + ((bytes * (unsigned)BYTE_REST + 512u) >> 10));
 }
 
 /* For up to 2 ms either way: 1 tick is 15625 / 512 us. */

@@ -38,7 +38,8 @@ enum {
 #define MIC_BYTES (TSCH_LEVEL % 4 == 0 ? 0 : 2 << TSCH_LEVEL % 4)
 enum { DATA_HEADER_BYTES = 2 + 1 + 2 + 8 + 8 };
 
-const uint8_t tsch_payload_bytes = FRAME_BYTES - DATA_HEADER_BYTES - SECURITY_BYTES - MIC_BYTES;
+const uint8_t tsch_payload_bytes =
+    RADIO_FRAME_BYTES_MAX - DATA_HEADER_BYTES - SECURITY_BYTES - MIC_BYTES;
 
 const char *const tsch_deadline_names[TSCH_DEADLINES] = {"tx-offset", "rx-listen", "ack-listen",
                                                          "tx-ack-delay", "slot-end"};
@@ -55,8 +56,8 @@ static struct {
     int16_t correction; /* to the next slot's start, in ticks */
     uint8_t sequence;
     uint8_t loaded; /* length of a frame secured and loaded in advance; 0: none */
-    uint8_t frame[FRAME_BYTES];
-    uint8_t acknowledgement[FRAME_BYTES];
+    uint8_t frame[RADIO_FRAME_BYTES_MAX];
+    uint8_t acknowledgement[RADIO_FRAME_BYTES_MAX];
 } tsch;
 
 /* The four steps of security in a slot are not inlined, so that a profile can tell their costs
@@ -139,7 +140,7 @@ static frame_header header_to(uint8_t type, uint8_t mote) {
 
 /* Key stream blocks of a data frame, including the MIC's. */
 enum {
-    DATA_BLOCKS = TSCH_LEVEL < 4 ? 1 : 1 + (FRAME_BYTES - DATA_HEADER_BYTES + 15) / 16,
+    DATA_BLOCKS = TSCH_LEVEL < 4 ? 1 : 1 + (RADIO_FRAME_BYTES_MAX - DATA_HEADER_BYTES + 15) / 16,
     PLACE_DATA = 0,
     PLACE_ACKNOWLEDGEMENT = 1
 };
@@ -255,7 +256,7 @@ static bool send_frame(uint8_t length, uint8_t answering, radio_time *end) {
         make_ahead(PLACE_ACKNOWLEDGEMENT, answering, MOTE, &tsch.asn);
     radio_transmit_end();
     radio_idle();
-    *end = (radio_time)(sfd + air_ticks((uint8_t)(1 + length + RADIO_FCS_BYTES)));
+    *end = (radio_time)(sfd + air_ticks((uint8_t)(RADIO_HEADER_BYTES + length + RADIO_FCS_BYTES)));
     return true;
 }
 
@@ -374,7 +375,8 @@ static void receive(uint8_t from) {
     tsch_count.received++;
     if (header.acknowledge) {
         uint8_t psdu = (uint8_t)(header.mic + frame_mic_bytes(header.security.level));
-        radio_time end = (radio_time)(sfd + air_ticks((uint8_t)(1 + psdu + RADIO_FCS_BYTES)));
+        radio_time end =
+            (radio_time)(sfd + air_ticks((uint8_t)(RADIO_HEADER_BYTES + psdu + RADIO_FCS_BYTES)));
         if (load_acknowledgement(mote, header.sequence, late)) {
             wait_for(TSCH_TX_ACK, (radio_time)(end + timing.tx_ack_delay - RADIO_TX_LEAD_TICKS));
             if (radio_transmit(&sfd))

@@ -8,7 +8,7 @@ security than the policy requires.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -18,6 +18,9 @@ from joulemark.analysis.frames import MIC_BYTES, Frame, MalformedFrameError, par
 from joulemark.catalogue.architectures import Listener
 from joulemark.catalogue.networks import KeyFile, Policy, Slots
 
+if TYPE_CHECKING:
+    from joulemark._engine import Phy
+
 Rule = Literal[
     "nonce used twice",
     "nonce misstated",
@@ -26,8 +29,6 @@ Rule = Literal[
     "too little security",
 ]
 _MICROSECOND = 1_000_000
-_SYNCHRONISATION_PS = 160 * _MICROSECOND
-"""Duration of preamble and start-of-frame delimiter."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ class Seen:
     """A frame observed in a network."""
 
     sender: str
+    phy: "Phy"
     begin_ps: int
     psdu: bytes
-    """Including its frame check sequence."""
+    """Including its check sequence."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class SlotNumbers:
     def note(self, frame: Frame, seen: Seen) -> None:
         """Learn the slot number from a frame, if it contains one."""
         if frame.asn is not None and self._slots is not None:
-            lead_ps = self._slots.tx_offset_us * _MICROSECOND - _SYNCHRONISATION_PS
+            lead_ps = self._slots.tx_offset_us * _MICROSECOND - seen.phy.synchronisation_ps
             passed_ps = frame.asn * self._slots.length_us * _MICROSECOND
             zero_ps = seen.begin_ps - lead_ps - passed_ps
             before_ps = self._zero_ps.get(seen.sender, zero_ps)
@@ -164,7 +166,7 @@ class Auditor:
 
     def look(self, seen: Seen) -> list[Flaw]:
         """Audit a frame."""
-        psdu = seen.psdu[:-2]
+        psdu = seen.psdu[: -seen.phy.check_bytes]
         try:
             frame = parse(psdu)
         except MalformedFrameError:

@@ -272,9 +272,9 @@ def _piece(
     lines: list[tuple[int, str]] = []
     for t in piece.transmissions:
         totals.note(t)
-        flaws = auditor.look(Seen(names[t.mote], t.begin_ps, t.frame)) if t.frame else []
+        flaws = auditor.look(Seen(names[t.mote], t.phy, t.begin_ps, t.frame)) if t.frame else []
         totals.flaws += flaws
-        channel = channel_of(t.frequency_mhz)
+        channel = t.phy.channel(t.frequency_mhz)
         if capture is not None and t.frame:
             received = [h.power_dbm for h in t.hearings if h.outcome == "received"]
             asn = auditor.slots.at(t.begin_ps, names[t.mote])
@@ -291,7 +291,9 @@ def _piece(
                 slot_us=None if asn is None or slots is None else slots.length_us,
                 comment=_comment(t, names, flaws),
             )
-        what = f"{describe(t.frame[:-2])}, {len(t.frame)} B" if t.frame else "carrier"
+        what = (
+            f"{describe(t.frame[: -t.phy.check_bytes])}, {len(t.frame)} B" if t.frame else "carrier"
+        )
         cut = ", stopped" if t.is_cut else ""
         where = f"on {channel}" if channel else f"at {t.frequency_mhz} MHz, which is no channel"
         text = f"{names[t.mote]} sends {where}: {what}{cut}; {_truth(t, names)}"
@@ -309,12 +311,6 @@ def _piece(
         message = stop.fault.message if stop.fault is not None else "stopped"
         lines.append((piece.end_ps, _at(piece.end_ps, f"! {names[number]}: {message}")))
     return lines
-
-
-def channel_of(frequency_mhz: int) -> int | None:
-    """Return a frequency's channel (IEEE Std 802.15.4-2006, 6.1.2.1), or None if it has none."""
-    steps, beside = divmod(frequency_mhz - 2405, 5)
-    return 11 + steps if beside == 0 and 0 <= steps < 16 else None
 
 
 def _at(time_ps: int, text: str) -> str:

@@ -123,7 +123,7 @@
     const on = data.frames.find(f => f[1] - slack <= t && t <= f[2] + slack && (f[0] === row.number || f[6].some(h => h[0] === row.number && h[1] in fates)));
     if (!on) return "";
     const heard = on[6].slice(0, 8).map(([mote, fate]) => `${data.names[mote]}: ${fate}`).join("\n");
-    return `${data.names[on[0]]} on channel ${on[3]}: ${on[4]}, ${on[5]} B\n${text(on[1])}, for ${((on[2] - on[1]) / 1e3).toFixed(1)} µs\n${heard}`;
+    return `${data.names[on[0]]} on ${on[3]}: ${on[4]}, ${on[5]} B\n${text(on[1])}, for ${((on[2] - on[1]) / 1e3).toFixed(1)} µs\n${heard}`;
   }
 
   function show(begin, end) {

@@ -52,11 +52,12 @@ class Timeline:
                         track.append([start, end, state, interval.clock_hz])
                         self._count += 1
         for t in piece.transmissions:
-            text = describe(t.frame[:-2]) if t.frame else "carrier"
+            text = describe(t.frame[: -t.phy.check_bytes]) if t.frame else "carrier"
             heard = [[h.mote, h.outcome or "unknown"] for h in t.hearings]
-            channel = (t.frequency_mhz - 2405) // 5 + 11
+            channel = t.phy.channel(t.frequency_mhz)
+            where = f"{t.frequency_mhz} MHz" if channel is None else f"channel {channel}"
             begin, end = t.begin_ps // 1000, min(t.end_ps, piece.end_ps) // 1000
-            self._frames.append([t.mote, begin, end, channel, text, len(t.frame), heard])
+            self._frames.append([t.mote, begin, end, where, text, len(t.frame), heard])
         if self._count + len(self._frames) > _INTERVALS_MAX:
             self._shown_ps = piece.end_ps
 

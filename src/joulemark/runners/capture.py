@@ -4,34 +4,31 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from joulemark.errors import InputError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Phy
 
 _PCAP = {b"\xd4\xc3\xb2\xa1": ("<", 10**6), b"\xa1\xb2\xc3\xd4": (">", 10**6)}
 _PCAP |= {b"\x4d\x3c\xb2\xa1": ("<", 10**3), b"\xa1\xb2\x3c\x4d": (">", 10**3)}
 _PCAPNG = b"\x0a\x0d\x0d\x0a"
 WITH_FCS, WITHOUT_FCS, TAP = 195, 230, 283
 """Link types (tcpdump.org/linktypes.html)."""
+_PHY = "oqpsk-2450"
+"""The PHY of these link types' frames on channels 11 to 26."""
 
 
 @dataclass(frozen=True)
 class Frame:
     """A captured frame."""
 
+    phy: "Phy"
     time_ps: int
     frequency_mhz: int
     psdu: bytes
     """Including its frame check sequence."""
-
-
-def check_sequence(frame: bytes) -> bytes:
-    """Compute a frame's check sequence (IEEE Std 802.15.4-2006, 7.2.1.9): CRC-16/KERMIT."""
-    crc = 0
-    for byte in frame:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x8408 if crc & 1 else 0)
-    return crc.to_bytes(2, "little")
 
 
 def read_capture(path: Path, channel: int | None) -> list[Frame]:
@@ -44,6 +41,9 @@ def read_capture(path: Path, channel: int | None) -> list[Frame]:
     Raises:
         InputError: the file cannot be read or is cut short, or a frame or its channel is invalid.
     """
+    from joulemark._engine import Phy
+
+    phy = Phy(_PHY)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -56,15 +56,17 @@ def read_capture(path: Path, channel: int | None) -> list[Frame]:
     frames = []
     for number, (time_ps, link_type, packet) in enumerate(packets, 1):
         where = f"{path}, packet {number}"
-        told, psdu = _psdu(link_type, packet, where)
+        told, psdu = _psdu(link_type, packet, phy, where)
         on = told or channel
         if on is None:
             raise InputError("does not tell its channel", where, "give the recording a channel")
-        if not 11 <= on <= 26:
+        frequency_mhz = phy.frequency_mhz(on) if on < 256 else None
+        if frequency_mhz is None:
             raise InputError(f"is on channel {on}", where, "channels are 11 to 26")
-        if not 2 <= len(psdu) <= 127:
-            raise InputError(f"has {len(psdu)} bytes", where, "frames have 2 to 127")
-        frames.append(Frame(time_ps, 2405 + 5 * (on - 11), psdu))
+        if not phy.check_bytes <= len(psdu) <= phy.frame_bytes_max:
+            mend = f"frames have {phy.check_bytes} to {phy.frame_bytes_max}"
+            raise InputError(f"has {len(psdu)} bytes", where, mend)
+        frames.append(Frame(phy, time_ps, frequency_mhz, psdu))
     if not frames:
         raise InputError("has no frames", str(path))
     return sorted(frames, key=lambda frame: frame.time_ps)
@@ -118,12 +120,12 @@ def _resolution(options: bytes, order: str) -> int:
     return 10**6
 
 
-def _psdu(link_type: int, packet: bytes, where: str) -> tuple[int | None, bytes]:
+def _psdu(link_type: int, packet: bytes, phy: "Phy", where: str) -> tuple[int | None, bytes]:
     """Return the channel, if recorded, and the frame with its check sequence."""
     if link_type == WITH_FCS:
         return None, packet
     if link_type == WITHOUT_FCS:
-        return None, packet + check_sequence(packet)
+        return None, packet + phy.check_sequence(packet)
     if link_type != TAP:
         mend = f"{WITH_FCS}, {WITHOUT_FCS} and {TAP} are IEEE 802.15.4"
         raise InputError(f"is of link type {link_type}", where, mend)
@@ -139,4 +141,4 @@ def _psdu(link_type: int, packet: bytes, where: str) -> tuple[int | None, bytes]
             channel = int.from_bytes(value[:2], "little")
         at += 4 + (size + 3) // 4 * 4
     frame = packet[length:]
-    return channel, frame if has_fcs else frame + check_sequence(frame)
+    return channel, frame if has_fcs else frame + phy.check_sequence(frame)

@@ -251,6 +251,7 @@ class RunningNetwork:
                 begin_ps = picoseconds(recording.at_s) + frame.time_ps - frames[0].time_ps
                 self.engine.inject(
                     numbers[recording.name],
+                    frame.phy,
                     begin_ps,
                     frame.frequency_mhz,
                     recording.power_dbm,

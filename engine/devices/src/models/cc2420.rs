@@ -6,7 +6,7 @@
 //! oscillator.
 
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Antenna, BYTE, SYMBOL};
+use joulemark_radio::{Antenna, oqpsk_2450::PHY};
 
 use crate::{Device, Figures, Lines, Model, PinRole, Protocol};
 
@@ -103,6 +103,7 @@ const OUTPUT: [(u16, f64, &str); 8] = [
 
 /// The receiver's figures: section 6.3, typical.
 const ANTENNA: joulemark_radio::Figures = joulemark_radio::Figures {
+    phy: &PHY,
     sensitivity_dbm: -95.0,
     capture_db: 3.0,
     // TXCTRL.TX_TURNAROUND = 0.
@@ -112,21 +113,13 @@ const ANTENNA: joulemark_radio::Figures = joulemark_radio::Figures {
 /// Start-up time of synthesizer and receiver (figure 25).
 const CALIBRATION: Picoseconds = symbols(12);
 const fn symbols(number: u64) -> Picoseconds {
-    Picoseconds(number * SYMBOL.0)
+    Picoseconds(number * PHY.symbol().0)
 }
 
 fn bytes(number: usize) -> Picoseconds {
-    Picoseconds(number as u64 * BYTE.0)
+    PHY.span(number)
 }
 
-/// Continue the FCS with one more byte (section 16.4).
-fn crc(mut crc: u16, byte: u8) -> u16 {
-    crc ^= u16::from(byte);
-    for _ in 0..8 {
-        crc = crc >> 1 ^ if crc & 1 != 0 { 0x8408 } else { 0 };
-    }
-    crc
-}
 
 /// The radio's state (figure 25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use joulemark_devices::cc2420::{Cc2420, MODEL};
 use joulemark_devices::{Device, Lines};
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Arrival, BYTE, Emission, Start};
+use joulemark_radio::{Arrival, Emission, Start, oqpsk_2450::PHY};
 
 pub const SELECT: usize = 0;
 pub const REGULATOR: usize = 1;
@@ -257,7 +257,7 @@ impl Air {
                                 power_dbm: start.power_dbm + self.power_dbm,
                                 ..start
                             },
-                            byte: BYTE,
+                            byte: PHY.byte,
                             bytes: Arc::default(),
                             end: Picoseconds::NEVER,
                             is_lost: false,

@@ -4,7 +4,7 @@ use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::ti_aes::AesTiming;
-use joulemark_radio::Figures;
+use joulemark_radio::{Figures, Phy};
 use serde::Deserialize;
 
 /// The core and its clocks: section `cortex_m`.
@@ -130,9 +130,10 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// Convert to an antenna's figures.
-    pub fn figures(&self) -> Figures {
+    /// The antenna's figures, for the PHY of the radio's model.
+    pub fn figures(&self, phy: &'static Phy) -> Figures {
         Figures {
+            phy,
             sensitivity_dbm: self.sensitivity_dbm.value,
             capture_db: self.capture_db.value,
             turnaround: Picoseconds((self.turnaround_s.value * 1e12).round() as u64),

@@ -8,7 +8,7 @@ use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
     Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
 };
-use joulemark_radio::Radio;
+use joulemark_radio::{Radio, oqpsk_2450::PHY};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::sections::Core;
@@ -238,7 +238,7 @@ impl Cc2538 {
             gpt: Default::default(),
             slow: Smwdthrosc::new(reset, low),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
-            rf: radio.map(|radio| Cc2538Rf::new(radio.figures(), setting("random_seed"))),
+            rf: radio.map(|radio| Cc2538Rf::new(radio.figures(&PHY), setting("random_seed"))),
             ieee_address: [OUI, setting("device_number")]
                 .map(u32::to_le_bytes)
                 .concat(),

@@ -14,7 +14,7 @@ use joulemark_peripherals::{
     AlwaysOn, AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, Cc26x2Aon, EdgeFlags, Gpt, I2cMaster,
     Pl011, Pl022, TiWatchdog, Trng, Vims,
 };
-use joulemark_radio::Radio;
+use joulemark_radio::{Radio, oqpsk_2450::PHY};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::sections::Core;
@@ -402,7 +402,7 @@ impl Cc26x0 {
             rf: core
                 .radio
                 .as_ref()
-                .map(|radio| Cc26x0Rf::new(radio.figures())),
+                .map(|radio| Cc26x0Rf::new(radio.figures(&PHY))),
             rf_clock: false,
         }
     }

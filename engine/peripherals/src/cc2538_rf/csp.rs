@@ -5,7 +5,7 @@
 //! the symbols that a program waits for.
 
 use joulemark_kernel::{Fault, FaultKind, Picoseconds};
-use joulemark_radio::SYMBOL;
+use joulemark_radio::oqpsk_2450::PHY;
 
 use super::{CSPPROG0, CSPPROG23, Cc2538Rf, RSSI_SPAN};
 
@@ -118,7 +118,7 @@ impl Cc2538Rf {
         let later = if known > now && known != Picoseconds::NEVER {
             known
         } else {
-            now + SYMBOL
+            now + PHY.symbol()
         };
         later.max(now + Picoseconds(1))
     }
@@ -202,7 +202,7 @@ impl Cc2538Rf {
                 _ => {}
             }
         }
-        self.csp.wakes = now + SYMBOL;
+        self.csp.wakes = now + PHY.symbol();
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! sections 26.3.2 and 26.5).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
+use joulemark_radio::oqpsk_2450::PHY;
 
 use super::csma::Csma;
 use super::entries::Stored;
@@ -11,7 +12,6 @@ use super::structures::operation_bytes;
 use super::structures::{Condition, Fields, Kind, Outcome, Trigger, irq, operation};
 use super::structures::{result, status};
 use super::{Cc26x0Rf, Event, Phy, Receiver, Setup, Synthesizer, absent};
-use crate::ieee802154::crc;
 
 /// Interval of RSSI samples in an energy-detection scan: 8 symbols.
 const SCAN_STEP: Picoseconds = Picoseconds(128_000_000);
@@ -532,7 +532,7 @@ impl Cc26x0Rf {
         }
         let mut psdu = payload[usize::from(has_header)..].to_vec();
         if !has_crc {
-            psdu.extend(crc(0, &psdu).to_le_bytes());
+            psdu.extend(PHY.check.of(&psdu));
         }
         if psdu.len() > PSDU {
             return Ok(Some(status::IEEE_ERROR_PAR));
@@ -646,7 +646,7 @@ impl Cc26x0Rf {
         {
             let control = if pending { 0x12 } else { 0x02 };
             let mut bytes = vec![5, control, 0, frame.bytes[3]];
-            bytes.extend(crc(0, &bytes[1..]).to_le_bytes());
+            bytes.extend(PHY.check.of(&bytes[1..]));
             self.send(&bytes, true, now);
             return Ok(());
         }

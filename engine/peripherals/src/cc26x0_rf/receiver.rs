@@ -2,10 +2,11 @@
 //! acknowledgment, and clear channel assessment (SWCU185F, section 26.5.4.1).
 
 use joulemark_kernel::{Memories, Picoseconds};
+use joulemark_radio::oqpsk_2450::PHY;
 
 use super::entries::Queue;
 use super::structures::Fields;
-use crate::ieee802154::{Header, crc};
+use crate::ieee802154::Header;
 
 /// frameFiltOpt.
 const FILTER: u16 = 1;
@@ -98,7 +99,7 @@ pub(super) struct Frame {
 
 impl Frame {
     pub fn length(&self) -> Option<usize> {
-        self.bytes.first().map(|&length| usize::from(length & 0x7f))
+        Some(PHY.sent_bytes(&self.bytes)? - 1)
     }
 
     /// When the byte at an index has been received.
@@ -117,7 +118,7 @@ impl Frame {
         let Some(payload) = psdu.len().checked_sub(2) else {
             return false;
         };
-        psdu[payload..] == crc(0, &psdu[..payload]).to_le_bytes()
+        psdu[payload..] == PHY.check.of(&psdu[..payload])
     }
 
     /// The header, if the frame has a frame control field.
@@ -239,7 +240,7 @@ impl Settings {
 
     /// Whether a frame is for this device, once that is known; `bytes` starts with the length.
     pub fn judge(&self, bytes: &[u8]) -> Option<bool> {
-        let length = usize::from(*bytes.first()? & 0x7f);
+        let length = PHY.sent_bytes(bytes)? - 1;
         if length < 3 + 2 {
             return Some(false);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Antenna, Arrival, BYTE, Emission, Start, frequency_mhz};
+use joulemark_radio::{Antenna, Arrival, Emission, Start, oqpsk_2450::PHY};
 
 /// A microsecond in picoseconds.
 pub const US: u64 = 1_000_000;
@@ -29,18 +29,13 @@ pub fn take_sent(antenna: &mut Antenna, sent: &mut Vec<Sent>) {
 /// Let a frame arrive on channel 11, given its bytes with the length; it begins in 10 us.
 pub fn arrive(antenna: &mut Antenna, now: u64, bytes: &[u8], power_dbm: f64) -> Arrival {
     let begin = Picoseconds(now + 10 * US);
-    let delimiter = Picoseconds(begin.0 + 160 * US);
+    let start = Start::of_frame(&PHY, begin, 2405, power_dbm);
     let arrival = Arrival {
         id: now,
-        start: Start {
-            begin,
-            delimiter,
-            frequency_mhz: frequency_mhz(11),
-            power_dbm,
-        },
-        byte: BYTE,
+        start,
+        byte: PHY.byte,
         bytes: Arc::new(bytes.to_vec()),
-        end: Picoseconds(delimiter.0 + bytes.len() as u64 * BYTE.0),
+        end: start.delimiter + PHY.span(bytes.len()),
         is_lost: false,
         seed: 1,
     };

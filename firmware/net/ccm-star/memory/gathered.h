@@ -5,11 +5,16 @@
 #define GATHERED_H
 
 #include "ccm_star.h"
+#include "radio.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { GATHERED_BLOCK_BYTES = 16, GATHERED_NONCE_BYTES = 13, GATHERED_FRAME_BYTES = 127 };
+enum {
+    GATHERED_BLOCK_BYTES = 16,
+    GATHERED_NONCE_BYTES = 13,
+    GATHERED_FRAME_BYTES = RADIO_PSDU_BYTES_MAX
+};
 /* B_0, the length of the associated data, and the padding of both parts (SP 800-38C, A.2). */
 enum { GATHERED_MAC_BYTES = 16 + 2 + GATHERED_FRAME_BYTES + 15 + 15 };
 /* The tag, and the padded message. */

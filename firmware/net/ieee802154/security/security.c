@@ -147,7 +147,8 @@ security_status security_prepare(frame_header *header, uint8_t bytes) {
     if (header->version == FRAME_VERSION_2003 || security->level > 7 || security->key_id_mode > 3 ||
         (security->counter_suppressed && !security->asn_in_nonce))
         return SECURITY_UNSUPPORTED;
-    if (bytes + frame_security_bytes(security) + frame_mic_bytes(security->level) > FRAME_BYTES)
+    if (bytes + frame_security_bytes(security) + frame_mic_bytes(security->level) >
+        RADIO_FRAME_BYTES_MAX)
         return SECURITY_TOO_LONG;
     const security_key *key = find_key(security, &header->destination);
     if (key == 0)
@@ -263,7 +264,7 @@ static bool beacon_slot(const frame_header *header, const uint8_t *frame, uint8_
 
 security_status security_receive(const security_asn *asn, const frame_address *implied,
                                  uint8_t *frame, frame_header *header, radio_reception *reception) {
-    uint8_t wanted = CCM_STRATEGY_READS_ALL || asn == 0 ? FRAME_BYTES
+    uint8_t wanted = CCM_STRATEGY_READS_ALL || asn == 0 ? RADIO_FRAME_BYTES_MAX
                      : CCM_STRATEGY_STREAMS             ? SHORT_HEADER_BYTES
                                                         : HEADER_BYTES;
     uint8_t length = ccm_strategy_peek(frame, wanted, reception);

@@ -179,7 +179,7 @@ class OnAir:
             run.lines[running.names[line.mote]].append(text)
         for t in piece.transmissions:
             try:
-                frame = parse(bytes(t.frame)[:-2])
+                frame = parse(t.frame[: -t.phy.check_bytes])
             except MalformedFrameError:
                 continue
             if frame.kind != "data" or t.is_cut or not frame.payload:

@@ -34,8 +34,6 @@ PROGRAM = "net/edhoc"
 LIMIT_S = 300.0
 _AFTER_S = 0.1
 """Time for the acknowledgement of the initiator's last message."""
-_PHY_BYTES = 6
-"""Preamble, start-of-frame delimiter and length (IEEE Std 802.15.4-2015, 12.1)."""
 _NOT_LOWPAN_MAX = 0x3F
 _FIRST, _NEXT = 0b11000, 0b11100
 _FRAGMENT_UNIT = 8
@@ -227,7 +225,7 @@ def _sent(frames: "Sequence[Transmission]", mote: int) -> Iterator[bytes]:
         if sent.mote != mote:
             continue
         try:
-            frame = parse(sent.frame[:-2])
+            frame = parse(sent.frame[: -sent.phy.check_bytes])
         except MalformedFrameError:
             continue
         if frame.kind != "data" or frame.sequence == sequence:
@@ -321,7 +319,7 @@ def _side(
                 radio_uj=1e3 * parts.get(RADIO, 0.0),
                 stack_bytes=stack,
                 frames=len(own),
-                air_bytes=sum(len(t.frame) + _PHY_BYTES for t in own),
+                air_bytes=sum(len(t.frame) + t.phy.overhead_bytes for t in own),
             )
         )
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 
 TICK_HZ = 32_768
 PS = 10**12
-BYTE_US = 32
-"""Airtime of a byte at 250 kb/s."""
 
 TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
     "tx-offset",

@@ -1,11 +1,11 @@
 //! Reception: delimiters, bytes, power, clear channel assessment.
 
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::SYMBOL;
+use joulemark_radio::oqpsk_2450::PHY;
 
 use super::addresses::{self, Verdict};
 use super::registers;
-use super::{CALIBRATION, Cc2420, State, bytes, crc, symbols};
+use super::{CALIBRATION, Cc2420, State, bytes, symbols};
 
 /// `RSSI_OFFSET`, approximately (section 23).
 const RSSI_OFFSET_DB: f64 = -45.0;
@@ -35,7 +35,7 @@ pub(super) struct Incoming {
     /// The bytes that address recognition needs.
     pub(super) header: Vec<u8>,
     pub(super) verdict: Verdict,
-    pub(super) crc: u16,
+    pub(super) crc: u32,
     pub(super) rssi: u8,
     pub(super) correlation: u8,
     /// SACK or SACKPEND was strobed during reception.
@@ -55,7 +55,7 @@ impl Cc2420 {
 
     /// The end of the last whole symbol since the receiver was turned on.
     pub(super) fn last_symbol(&self, now: Picoseconds) -> Picoseconds {
-        Picoseconds(now.0 - (now.0 - self.rx_since.0) % SYMBOL.0)
+        Picoseconds(now.0 - (now.0 - self.rx_since.0) % PHY.symbol().0)
     }
 
     pub(super) fn rssi_over(&self, from: Picoseconds, to: Picoseconds) -> i8 {
@@ -113,9 +113,9 @@ impl Cc2420 {
         if change == Picoseconds::NEVER {
             return change;
         }
-        let symbols = change.0.saturating_sub(self.rx_since.0).div_ceil(SYMBOL.0);
-        let after = Picoseconds(self.rx_since.0 + symbols * SYMBOL.0);
-        after.max(last + SYMBOL)
+        let symbols = change.0.saturating_sub(self.rx_since.0).div_ceil(PHY.symbol().0);
+        let after = Picoseconds(self.rx_since.0 + symbols * PHY.symbol().0);
+        after.max(last + PHY.symbol())
     }
 
     /// Search for frames, unless the FIFO must be flushed first.
@@ -231,9 +231,9 @@ impl Cc2420 {
         }
         incoming.received += 1;
         if place == 0 {
-            incoming.length = usize::from(byte & 0x7f);
+            incoming.length = usize::from(byte & PHY.length.mask);
         } else {
-            incoming.crc = crc(incoming.crc, byte);
+            incoming.crc = PHY.check.update(incoming.crc, &[byte]);
         }
         let length = incoming.length;
         // Both are measured over the first eight symbols after the SFD (sections 16.4 and 24).

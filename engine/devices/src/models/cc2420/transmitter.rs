@@ -2,10 +2,10 @@
 
 use joulemark_kernel::Picoseconds;
 
-use joulemark_radio::{BYTE, Start};
+use joulemark_radio::{Start, oqpsk_2450::PHY};
 
 use super::registers::{self, ram};
-use super::{Cc2420, State, bytes, crc, fifo, symbols};
+use super::{Cc2420, State, bytes, fifo, symbols};
 
 /// From the end of the last received symbol to the start of the acknowledgement (section 19).
 const ACKNOWLEDGEMENT: Picoseconds = symbols(12);
@@ -25,12 +25,11 @@ impl Outgoing {
     /// The number of bytes whose transmission has begun.
     fn begun(&self, now: Picoseconds) -> usize {
         let since = now.0.checked_sub(self.delimiter.0);
-        since.map_or(0, |since| (since / BYTE.0) as usize + 1)
+        since.map_or(0, |since| (since / PHY.byte.0) as usize + 1)
     }
 
     fn is_whole(&self) -> bool {
-        let length = self.air.first().map(|&length| usize::from(length & 0x7f));
-        length.is_some_and(|length| self.air.len() > length)
+        PHY.sent_bytes(&self.air).is_some_and(|sent| self.air.len() >= sent)
     }
 
     /// The end of the last byte, or when the first missing byte is due.
@@ -58,8 +57,7 @@ impl Cc2420 {
         };
         let control = 2 | u8::from(self.is_pending) << 4;
         let mut frame = vec![5, control, 0, sequence];
-        let check = frame[1..].iter().fold(0, |check, &byte| crc(check, byte));
-        frame.extend(check.to_le_bytes());
+        frame.extend(PHY.check.of(&frame[1..]));
         self.send(now, now + ACKNOWLEDGEMENT, Some(frame));
     }
 
@@ -71,6 +69,7 @@ impl Cc2420 {
         let preamble = usize::from(self.register(registers::MDMCTRL0) & 15) + 1;
         let delimiter = begin + bytes(preamble + 2);
         let start = Start {
+            phy: &PHY,
             begin,
             delimiter: if self.is_compliant() {
                 delimiter
@@ -118,11 +117,10 @@ impl Cc2420 {
         outgoing.air.truncate(begun);
         while !outgoing.is_whole() {
             let place = outgoing.air.len();
-            let length = outgoing.air.first().map_or(0, |&byte| usize::from(byte & 0x7f));
+            let length = PHY.sent_bytes(&outgoing.air).map_or(0, |sent| sent - 1);
             let byte = if place > 0 && has_check && place + 1 >= length {
                 let data = &outgoing.air[1..(length.max(2) - 1).min(place)];
-                let check = data.iter().fold(0, |check, &byte| crc(check, byte));
-                check.to_le_bytes()[1 - (length - place).min(1)]
+                PHY.check.of(data)[1 - (length - place).min(1)]
             } else if place < self.tx_bytes.min(fifo::BYTES) {
                 self.memory[ram::TXFIFO + place]
             } else {
