@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Literal, final
 
 __all__ = [
+    "DIGEST",
     "BoardError",
     "CallPath",
     "Chip",
@@ -32,6 +33,9 @@ __all__ = [
     "Transmission",
     "Wiring",
 ]
+
+DIGEST: str
+"""Digest of what the engine computes: of its sources without comments, layout and tests."""
 
 class EngineError(Exception):
     """Invalid input to the engine: the message says what is wrong, where, and how to mend it."""
@@ -102,9 +106,6 @@ class Chip:
         """Whether caches or line buffers make times depend on earlier execution."""
     @property
     def description(self) -> str: ...
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the file, hexadecimal."""
     @property
     def memories(self) -> list[MemoryRegion]: ...
     @property

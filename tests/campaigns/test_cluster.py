@@ -21,7 +21,7 @@ import joulemark
 from joulemark import project
 from joulemark.campaign.job import Job, Setup
 from joulemark.campaign.plan import plan
-from joulemark.campaign.versions import engine_version
+from joulemark.campaign.versions import engine_digest
 from joulemark.errors import InputError, LinkError, ToolError
 from joulemark.images import BuiltImage
 from joulemark.measure import cluster
@@ -160,7 +160,7 @@ def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 def told(monkeypatch: pytest.MonkeyPatch) -> cluster.Conductor:
     """What a worker that is this very process would be told."""
     monkeypatch.setattr(project, "set_sources", lambda _: None)
-    return cluster.Conductor("t", engine_version(), cluster._own_tree(), ())
+    return cluster.Conductor("t", engine_digest(), cluster._own_tree(), ())
 
 
 def test_a_worker_of_another_version_refuses(told: cluster.Conductor) -> None:

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use sha2::{Digest, Sha256};
 
 /// How far a figure can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -254,9 +253,6 @@ pub struct Chip {
     /// The file's name in errors.
     #[serde(skip)]
     file: String,
-    /// SHA-256 of the file.
-    #[serde(skip)]
-    pub digest: String,
 }
 
 /// An error in a chip file: the file, the key and the remedy.
@@ -356,7 +352,6 @@ impl Chip {
         })?;
         file.clone_into(&mut chip.file);
         chip.check().map_err(|message| chip.error(&message))?;
-        chip.digest = hex(&Sha256::digest(text.as_bytes()));
         Ok(chip)
     }
 

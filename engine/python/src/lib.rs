@@ -3,6 +3,8 @@
 // PyO3 hands arguments over by value, and gives its exceptions and classes undocumented items.
 #![allow(clippy::needless_pass_by_value, missing_docs)]
 
+#[cfg(test)]
+mod meaning;
 mod network;
 mod phy;
 
@@ -158,11 +160,6 @@ impl Chip {
     #[getter]
     fn description(&self) -> &str {
         &self.chip.description
-    }
-
-    #[getter]
-    fn digest(&self) -> &str {
-        &self.chip.digest
     }
 
     #[getter]
@@ -813,4 +810,8 @@ mod _engine {
         Image, ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced,
         Stop, Wiring,
     };
+
+    /// Digest of what the engine computes.
+    #[pymodule_export]
+    pub const DIGEST: &str = env!("JOULEMARK_ENGINE_DIGEST");
 }

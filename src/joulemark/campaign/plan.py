@@ -13,10 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from joulemark import meaning
 from joulemark.campaign.build import Builder, Threads
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
-from joulemark.campaign.versions import commits, engine_version, processor
+from joulemark.campaign.versions import commits, engine_digest, processor
 from joulemark.catalogue import chips, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
@@ -106,7 +107,7 @@ def plan(
         shared = {
             "method": METHOD,
             "image": _of_image(images[firmware]),
-            "oracle": _oracle_digest(library[firmware.primitive]),
+            "primitive": _of_primitive(library[firmware.primitive]),
             "setup": [str(detail) for detail in setup.details],
             # A given seed is part of the case; a drawn one is as good as any other.
             "seed": campaign.seed,
@@ -133,9 +134,8 @@ def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
     """Return the details of the board or machine that a result depends on."""
     if firmware.board is None:
         return {"node": platform.node(), "processor": processor()}
-    chip = chips.load_chip(firmware.board.chip)
-    found = {"board": firmware.board.digest, "chip": chip.digest}
-    return found | ({"engine": engine_version()} if setup.runner == "emulator" else {})
+    found = {"board": firmware.board.digest, "chip": chips.digest(firmware.board.chip)}
+    return found | ({"engine": engine_digest()} if setup.runner == "emulator" else {})
 
 
 def _trials(case: Case, campaign: Campaign) -> int:
@@ -158,11 +158,12 @@ def _point(case: Case, trials: int, shared: str) -> Point:
     return Point(case=case, trials=trials, key=key)
 
 
-def _oracle_digest(algorithm: Algorithm) -> str:
-    """Return the digest of an algorithm's oracle sources."""
-    digest = hashlib.sha256()
-    for part in (algorithm, algorithm.over):
-        path = part.primitive.folder / "oracle.py" if part else None
-        if path is not None and path.exists():
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _of_primitive(algorithm: Algorithm) -> list[str]:
+    """Return the digests of an algorithm's data files and oracles, and those of its partner."""
+    found = []
+    for part in (algorithm, algorithm.over) if algorithm.over else (algorithm,):
+        folder = part.primitive.folder
+        tables = [part.contract.folder / "kind.toml", folder / "primitive.toml"]
+        found += [meaning.of_table(path) for path in tables]
+        found.append(meaning.of_module(folder / "oracle.py"))
+    return found

@@ -1,29 +1,39 @@
 """What a result depends on besides its case: versions of project and engine, and this machine."""
 
-import hashlib
 import platform
 import subprocess
 from functools import lru_cache
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from joulemark.errors import ToolError
 from joulemark.project import IS_PACKAGED, ROOT, sources
 
 
-@lru_cache(maxsize=1)
-def engine_version() -> str:
-    """Return the version and binary digest of the engine.
+def engine_digest() -> str:
+    """Return the digest of what the engine computes.
 
     Raises:
         ToolError: the engine is not built.
     """
-    spec = find_spec("joulemark._engine")
-    if spec is None or spec.origin is None:
-        raise ToolError("the engine is not built", "joulemark._engine", "give `make setup`")
-    digest = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
-    return f"{version('joulemark')} ({digest[:16]})"
+    try:
+        from joulemark._engine import DIGEST
+    except ImportError as error:
+        raise ToolError(
+            "the engine is not built, or is older than this",
+            "joulemark._engine",
+            "give `make setup`",
+        ) from error
+    return DIGEST
+
+
+def engine_version() -> str:
+    """Return the version of the engine, and the beginning of its digest.
+
+    Raises:
+        ToolError: the engine is not built.
+    """
+    return f"{version('joulemark')} ({engine_digest()[:16]})"
 
 
 @lru_cache(maxsize=1)

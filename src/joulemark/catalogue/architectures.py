@@ -1,6 +1,5 @@
 """Security architectures: their modules, their wiring, and what is measured."""
 
-import hashlib
 import importlib.util
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Annotated, NamedTuple, Protocol
 
 from pydantic import Field, PrivateAttr
 
+from joulemark import meaning
 from joulemark.catalogue import datafile
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
@@ -210,11 +210,9 @@ class Architecture(datafile.DataModel):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its file and its oracle, hexadecimal."""
-        digest = hashlib.sha256(self.file.read_bytes())
-        if self.has_oracle:
-            digest.update((self._folder / _ORACLE).read_bytes())
-        return digest.hexdigest()
+        """Digest of its file's values and its oracle's syntax tree: see `meaning`."""
+        oracle = meaning.of_module(self._folder / _ORACLE) if self.has_oracle else ""
+        return meaning.of_values(meaning.of_table(self.file), oracle)
 
     @property
     def has_oracle(self) -> bool:

@@ -1,6 +1,5 @@
 """Boards that a person can buy, as data."""
 
-import hashlib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from joulemark import meaning
 from joulemark.catalogue import chips, datafile, files
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
@@ -238,7 +238,7 @@ class Board(datafile.DataModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file, hexadecimal."""
+        """Digest of the file's values: see `meaning`."""
         return self._digest
 
     def __getstate__(self) -> dict[Any, Any]:
@@ -329,5 +329,5 @@ def read_board(path: Path) -> Board:
         mend = near(board.chip, chips.names())
         raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
     board._path = path
-    board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    board._digest = meaning.of_table(path)
     return board

@@ -4,6 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from joulemark import meaning
 from joulemark.catalogue import files
 from joulemark.errors import InputError
 from joulemark.project import CHIPS
@@ -30,6 +31,16 @@ def load_chip(name: str) -> "Chip":
         return Chip.load(path_of(name))
     except ChipError as error:
         raise InputError(str(error)) from error
+
+
+@lru_cache
+def digest(name: str) -> str:
+    """Return the digest of the values in a chip's file: see `meaning`.
+
+    Raises:
+        InputError: no chip has that name, or its file cannot be read.
+    """
+    return meaning.of_table(path_of(name))
 
 
 def path_of(name: str) -> Path:

@@ -1,6 +1,5 @@
 """Linux machines as data: boards that a person can buy, and the machine that this runs on."""
 
-import hashlib
 import platform
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from joulemark import meaning
 from joulemark.catalogue import datafile
 from joulemark.catalogue.boards import Constant, Grade, Source
 from joulemark.errors import InputError
@@ -104,7 +104,7 @@ class Machine(datafile.DataModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file, hexadecimal."""
+        """Digest of the file's values: see `meaning`."""
         return self._digest
 
     @property
@@ -135,7 +135,7 @@ def load_machine(name: str) -> Machine:
     machine = datafile.read(path, Machine)
     if machine.name != name:
         raise InputError(f"is {machine.name!r}", f"{path}, key name", "use the file's name")
-    machine._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    machine._digest = meaning.of_table(path)
     return machine
 
 

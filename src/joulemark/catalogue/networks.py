@@ -1,6 +1,5 @@
 """Networks as data: their motes, the motes' programs, and who hears whom."""
 
-import hashlib
 import math
 from collections import Counter
 from pathlib import Path
@@ -8,7 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from joulemark.catalogue import datafile
+from joulemark import meaning
+from joulemark.catalogue import boards, chips, datafile
 from joulemark.errors import InputError
 from joulemark.project import NETWORKS
 
@@ -254,8 +254,10 @@ class Network(datafile.DataModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file, hexadecimal."""
-        return self._digest
+        """Digest of the values of its file and of the files of its boards and chips."""
+        used = [boards.load_board(name) for name in sorted({mote.board for mote in self.mote})]
+        of_boards = [(board.digest, chips.digest(board.chip)) for board in used]
+        return meaning.of_values(self._digest, of_boards)
 
     @property
     def key_file(self) -> KeyFile | None:
@@ -334,7 +336,7 @@ def read_network(path: Path) -> Network:
     """
     network = datafile.read(path, Network)
     network._path = path
-    network._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    network._digest = meaning.of_table(path)
     return network
 
 

@@ -63,7 +63,7 @@ def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
     """
     tools = (toolchain.find(compiler, board.core), toolchain.find_linker())
     # The state of the tree does not include a user's own boards and chips.
-    described = (board.digest, chips.load_chip(board.chip).digest)
+    described = (board.digest, chips.digest(board.chip))
     return cache.digest(
         [board.name, *described, clock, *names, *(f"{t.path} {t.version}" for t in tools)]
     )

@@ -40,8 +40,8 @@ def _generated(texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
-    """Compile one source; return its key, object, whether it was cached, and the command."""
+def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[Path, bool, list[str]]:
+    """Compile one source; return its object, whether it was cached, and the command."""
     name = cache.relative(unit.source, ROOT)
     generated = unit.source.is_relative_to(BUILD)
     label = unit.source.name if generated else _label(unit.source)
@@ -65,7 +65,7 @@ def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, b
             made = [*command, cache.relative(work / output, ROOT)]
             toolchain.run(made, f"compiling {name}")
         command.append(cache.relative(folder / output, ROOT))
-        return key, folder / output, work is None, command
+        return folder / output, work is None, command
 
 
 def _label(source: Path) -> str:
@@ -181,26 +181,27 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
         target.linker_script,
         *target.link,
     ]
-    for part, key, *_ in compiled:
-        link_parts += [part.name, part.role, key]
+    for part, path, *_ in compiled:
+        # What was compiled, not its text: a comment makes no other image.
+        link_parts += [part.name, part.role, path.read_bytes()]
     link_parts += [text for item in sorted(description.items()) for text in item]
     build_id = cache.digest(link_parts)
     description = {"protocol": description["protocol"], "build": build_id[:16], **description}
     commands = [command for *_, command in compiled]
-    cached = all(there for *_, there, _ in compiled)
+    cached = all(there for _, _, there, _ in compiled)
     with cache.entry("images", build_id) as (folder, work):
         if work is not None:
             cached = False
             text = "".join(f"{k}={v}\n" for k, v in description.items())
             (work / "description.txt").write_text(text)
-            objects = [(part, path) for part, _, path, _, _ in compiled]
+            objects = [(part, path) for part, path, *_ in compiled]
             if target.linker_script:
                 (work / "linker.ld").write_text(target.linker_script)
                 (work / "description.ld").write_text(_description_script(text))
             else:
                 source = _generated({"description.c": _description_source(text)}) / "description.c"
                 unit = Unit(source, (_HARNESS,), _FIXED)
-                _, described, _, command = _compile(target, unit, sources)
+                described, _, command = _compile(target, unit, sources)
                 commands.append(command)
                 objects.append((Part("harness", "harness", ()), described))
             _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])

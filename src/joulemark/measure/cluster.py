@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joulemark import project
+from joulemark import meaning, project
 from joulemark.campaign.build import Made, image_of
 from joulemark.campaign.job import Firmware, Job
-from joulemark.campaign.versions import engine_version
+from joulemark.campaign.versions import engine_digest
 from joulemark.closes import Closes
 from joulemark.errors import InputError, JoulemarkError, LinkError, ToolError
-from joulemark.images import BuiltImage, Sources, state_of
+from joulemark.images import BuiltImage, Sources
 from joulemark.measure.pool import Processes
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _tree() -> str:
     """Return the digest of everything that decides a result, except engine and compilers."""
     package = Path(__file__).parents[1]
     rooms = sorted(p for p in package.iterdir() if p.is_dir() and p.name != "data")
-    return state_of([*rooms, project.CHIPS, project.BOARDS, project.FIRMWARE])
+    return meaning.of_folders(*rooms, project.CHIPS, project.BOARDS, project.FIRMWARE)
 
 
 class Cluster(Closes):
@@ -126,7 +126,7 @@ class Cluster(Closes):
             what = f"no scheduler with workers answers within {_ANSWER_S} s"
             raise LinkError(what, address, mend) from error
         self._told = Conductor(
-            secrets.token_hex(8), engine_version(), _tree(), tuple(project.sources())
+            secrets.token_hex(8), engine_digest(), _tree(), tuple(project.sources())
         )
 
     def close(self) -> None:
@@ -259,7 +259,7 @@ def _prepared(told: Conductor) -> None:
         ToolError: this worker would not give the conductor's results.
     """
     here = f"worker on {socket.gethostname()}"
-    if told.engine != engine_version() or told.tree != _own_tree():
+    if told.engine != engine_digest() or told.tree != _own_tree():
         mend = "install the same Joulemark there, and start the worker anew"
         raise ToolError("another version than the one that conducts", here, mend)
     for folder in told.sources:

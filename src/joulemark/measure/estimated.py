@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from joulemark import meaning
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
 from joulemark.campaign.versions import host
@@ -85,8 +86,8 @@ Counts = Mapping[str, Any]
 
 def method() -> str:
     """Return a digest of all that turns executed code into cycles: the plugin and this side."""
-    sides = [Path(__file__), Path(scheduled.__file__), build_plugin()]
-    return hashlib.sha256(b"".join(side.read_bytes() for side in sides)).hexdigest()
+    sides = [meaning.of_file(Path(side)) for side in (__file__, scheduled.__file__)]
+    return meaning.of_values(sides, hashlib.sha256(build_plugin().read_bytes()).hexdigest())
 
 
 def model(core: str, architecture: str) -> Model:

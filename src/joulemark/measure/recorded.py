@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from joulemark._engine import Image
 from joulemark.campaign.case import Case
-from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.campaign.versions import engine_digest, engine_version, host, project_commit
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage
@@ -72,7 +72,7 @@ def recorded(
 
 def key_of(case: Case, *digests: str) -> str:
     """Return the digest of a case and all else that its result depends on, the engine included."""
-    return hashlib.sha256("\0".join([case.digest, *digests, engine_version()]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([case.digest, *digests, engine_digest()]).encode()).hexdigest()
 
 
 def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provenance:
@@ -92,7 +92,7 @@ def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provena
         chip=board.chip,
         board_title=board.title,
         board_digest=board.digest,
-        chip_digest=chip.digest,
+        chip_digest=chips.digest(board.chip),
         timing_note=chip.timing_note,
         memories_keep_state=chip.memories_keep_state,
         project_commit=commit,

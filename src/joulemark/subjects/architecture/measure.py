@@ -21,7 +21,7 @@ from joulemark._engine import Image
 from joulemark.analysis.statistics import summarise
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import METHOD
-from joulemark.campaign.versions import engine_version
+from joulemark.campaign.versions import engine_digest
 from joulemark.catalogue import chips
 from joulemark.catalogue.architectures import Architecture, Step
 from joulemark.catalogue.boards import MCU, Board
@@ -126,8 +126,8 @@ class Pricing:
             METHOD,
             self._case(aspect, row).canonical,
             self.board.digest,
-            chips.load_chip(self.board.chip).digest,
-            engine_version(),
+            chips.digest(self.board.chip),
+            engine_digest(),
             self.repetitions,
             self.executions,
             self.seed,

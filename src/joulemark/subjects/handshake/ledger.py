@@ -393,7 +393,7 @@ def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[Handshak
             Outcome(
                 quantities=list(_quantities(side, running)),
                 notes=[
-                    f"network file {network.path.name}, SHA-256 {network.digest}",
+                    f"network file {network.path.name}, digest {network.digest}",
                     f"sessions: {priced.sessions}",
                 ],
             ),

@@ -56,7 +56,7 @@ def records(
             provenance(seat, network, clock),
             Outcome(
                 quantities=list(_quantities(running, number, mote)),
-                notes=[f"network file {network.path.name}, SHA-256 {network.digest}"],
+                notes=[f"network file {network.path.name}, digest {network.digest}"],
             ),
         )
 

@@ -5,7 +5,7 @@ import json
 
 from joulemark._engine import Image
 from joulemark.campaign.job import METHOD
-from joulemark.campaign.versions import engine_version
+from joulemark.campaign.versions import engine_digest
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Grade
 from joulemark.images import Sources
@@ -27,13 +27,12 @@ _STEPS_BY_SLOT = "steps by slot"
 def key(case: SlotCase) -> str:
     """Return the digest of all that the result depends on."""
     image = images(case, case.wide, 1, Sources())[1]
-    chip = chips.load_chip(case.board.chip)
     depends = [
         case.case.digest,
         Image.load(image.path).digest,
         case.board.digest,
-        chip.digest,
-        engine_version(),
+        chips.digest(case.board.chip),
+        engine_digest(),
         METHOD,
         _STEPS_BY_SLOT,
     ]
