@@ -16,15 +16,14 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import joulemark
-from joulemark.subjects.slot import LEVELS
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.cli import app
-from joulemark.subjects.slot import certificate
 from joulemark.project import ROOT, STUDIES
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
+from joulemark.subjects.slot import LEVELS, certificate
 
 DOCS = ROOT / "docs"
 BOARDS = {

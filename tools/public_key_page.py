@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from joulemark._engine import Image
-from joulemark.subjects.primitive.options import Campaign
 from joulemark.campaign.plan import plan
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.primitives import Library
@@ -20,6 +19,7 @@ from joulemark.measure.conduct import Bench
 from joulemark.measure.pool import Processes
 from joulemark.project import ROOT
 from joulemark.records.record import PrimitiveRecord, of_primitives
+from joulemark.subjects.primitive.options import Campaign
 
 PAGE = ROOT / "docs" / "public-key.md"
 M3, M4, TELOSB = "stm32vldiscovery", "nrf52840-dk", "telosb"
