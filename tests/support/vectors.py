@@ -2,10 +2,10 @@
 
 import random
 from functools import lru_cache
-from typing import get_args
 
+from joulemark.catalogue import instruction_sets
 from joulemark.catalogue.kinds import Exchange, Kind
-from joulemark.catalogue.primitives import Algorithm, Core, Implementation, Library, Vector
+from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
 from joulemark.errors import InputError
 from joulemark.oracle import Inputs
 from joulemark.runners.protocol import Device, Flag, Status
@@ -15,7 +15,7 @@ LENGTHS = [0, 1, 7, 8, 15, 16, 17, 31, 33, 55, 56, 63, 64, 65, 111, 127, 128, 12
 LONGEST = 1024
 
 
-CORES = frozenset(get_args(Core))
+CORES = frozenset(instruction_sets.names())
 
 
 def each_part_once(ways: list[Implementation]) -> list[Implementation]:

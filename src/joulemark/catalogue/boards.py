@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from joulemark import meaning
-from joulemark.catalogue import chips, datafile, files
+from joulemark.catalogue import chips, datafile, files, instruction_sets
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.project import BOARDS, MACHINES
 
-_ARMV7EM = frozenset({"cortex-m4"})
-"""Cores with the DSP extension (ARMv7-M Architecture Reference Manual, DDI 0403, A1.3)."""
-
 if TYPE_CHECKING:
     from joulemark._engine import Wiring
 
-PIN = r"^(P[1-8]\.[0-7]|P[01]\.[0-3][0-9]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
-"""Pins of MSP430 and nRF52 (P1.0, P0.13), of CC26x0 (DIO5) and of chips with lettered ports."""
+PIN = r"^[A-Z]+[0-9]+(\.[0-9]+)?$"
+"""A pin as its chip's documents name it: P1.0, P0.13, DIO5, PA9. The chip knows which exist."""
 
 FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})
 
@@ -269,7 +266,12 @@ class Board(datafile.DataModel):
     @cached_property
     def instruction_set(self) -> str:
         """Instruction set of its core, as implementations name it in their `cores`."""
-        return "armv7em" if chips.load_chip(self.chip).cpu in _ARMV7EM else self.core
+        return instruction_sets.of_chip(self.core, chips.load_chip(self.chip).cpu)
+
+    @property
+    def compiler(self) -> str:
+        """The compiler for its core that every machine has."""
+        return instruction_sets.compilers(self.core).default
 
     @property
     def accelerators(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from joulemark import project
-from joulemark.catalogue import datafile, kinds
+from joulemark.catalogue import datafile, instruction_sets, kinds
 from joulemark.catalogue.kinds import CASE_SIZES, SIZE, Kind, SizeName
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
@@ -29,14 +29,6 @@ NAME = r"[a-z0-9][a-z0-9-]*"
 Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """In order, from the strongest to the weakest."""
-Core = Literal["msp430", "armv7m", "armv7em", "host"]
-_EXTENDED: Mapping[Core, Core] = {"armv7em": "armv7m"}
-"""Instruction sets, and the one that each is a superset of, whose code it also runs."""
-
-
-def _and_extended(cores: Collection[Core]) -> frozenset[Core]:
-    """Return these cores and those that extend one of them."""
-    return frozenset(cores) | {core for core, base in _EXTENDED.items() if base in cores}
 
 
 def _hexadecimal(value: Any) -> Any:
@@ -135,7 +127,7 @@ class PrimitiveFile(datafile.DataModel):
         return self
 
 
-def _not_empty(value: list[Core]) -> list[Core]:
+def _not_empty(value: list[instruction_sets.Name]) -> list[instruction_sets.Name]:
     if not value:
         raise ValueError("is empty: leave the key out where the code runs anywhere")
     return value
@@ -161,8 +153,8 @@ class ImplementationFile(datafile.DataModel):
 
     description: str
     method: str
-    cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
-    on_request: list[Core] = Field([])
+    cores: Annotated[list[instruction_sets.Name], AfterValidator(_not_empty)] | None = None
+    on_request: list[instruction_sets.Name] = Field([])
     """Cores on which it is measured only if the primitive or the implementation is named."""
     accelerator: str | None = None
     """Hardware that it uses, as a board's file names it."""
@@ -244,7 +236,7 @@ class Part:
 
     def is_on_request(self, core: str) -> bool:
         """Return whether it is measured on a core only if it is named."""
-        return core in _and_extended(self.file.on_request)
+        return core in instruction_sets.with_extensions(self.file.on_request)
 
     def has(self, variant: str) -> bool:
         """Return whether it provides a variant of its primitive."""
@@ -455,9 +447,10 @@ class Implementation:
         return self.parts[-1] if self.algorithm.over else None
 
     @property
-    def cores(self) -> frozenset[Core] | None:
+    def cores(self) -> frozenset[str] | None:
         """Cores that it runs on; None means any, including the host."""
-        limits = [_and_extended(p.file.cores) for p in self.parts if p.file.cores is not None]
+        named = [p.file.cores for p in self.parts if p.file.cores is not None]
+        limits = [instruction_sets.with_extensions(cores) for cores in named]
         return frozenset.intersection(*limits) if limits else None
 
     @property

@@ -6,13 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, instruction_sets
 from joulemark.errors import ToolError
-from joulemark.images.families import armv7m, msp430
-from joulemark.images.toolchain import Compiler, find, find_linker
+from joulemark.images import families
+from joulemark.images.toolchain import Compiler, find, find_disassembler, find_linker
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,6 @@ class Tool:
 
 
 TOOLS = (
-    Tool(msp430.GCC, "a second compiler for the MSP430 (--compiler gcc)", msp430.GET_GCC),
-    Tool(armv7m.GCC, "compiles firmware for Cortex-M", armv7m.GET_GCC, needed=True),
     Tool("cargo", "builds the engine from source", "https://rustup.rs"),
     Tool("qemu-arm", "estimates of Linux boards, and studies of them", "apt install qemu-user"),
     Tool(
@@ -90,14 +89,38 @@ def examine() -> list[Finding]:
         ),
     ]
     findings += [
-        _llvm("clang", "compiles firmware for the MSP430", lambda: find("clang", "msp430")),
-        _llvm("ld.lld", "links firmware for the MSP430", find_linker),
+        *(
+            _llvm("clang", f"compiles firmware for {title}", partial(find, "clang", name))
+            for name, title in _cores("clang")
+        ),
+        _llvm("ld.lld", "links firmware that clang compiles", find_linker),
+        replace(_llvm("llvm-objdump", "`leaks --branches`", find_disassembler), needed=False),
     ]
-    for tool in (*TOOLS, *_flashing()):
+    for tool in (*_compilers(), *TOOLS, *_flashing()):
         path = shutil.which(tool.command)
         state = None if path is None else f"{_version(path)}  {path}"
         findings.append(Finding(tool.command, tool.purpose, state, tool.get, tool.needed))
     return findings
+
+
+def _cores(compiler: str) -> Iterator[tuple[str, str]]:
+    """Yield name and title of the emulated cores whose default compiler this is."""
+    for name in families.names():
+        is_default = instruction_sets.compilers(name).default == compiler
+        if name != "host" and is_default:
+            yield name, instruction_sets.load(name).title
+
+
+def _compilers() -> Iterator[Tool]:
+    """Yield GCC for each emulated core."""
+    for name in families.names():
+        made_by = instruction_sets.compilers(name)
+        title = instruction_sets.load(name).title
+        purpose = f"a second compiler for {title} (--compiler gcc)"
+        if made_by.default == "gcc":
+            purpose = f"compiles firmware for {title}"
+        if name != "host":
+            yield Tool(made_by.gcc, purpose, made_by.get_gcc, needed=made_by.default == "gcc")
 
 
 def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:

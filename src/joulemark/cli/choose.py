@@ -401,10 +401,11 @@ class _Question:
 
 def _compilers(core: str) -> list[str]:
     """Return the installed compilers, and the default one in any case."""
+    from joulemark.catalogue import instruction_sets
     from joulemark.errors import ToolError
-    from joulemark.images import families, toolchain
+    from joulemark.images import toolchain
 
-    default: str = families.load(core).DEFAULT_COMPILER
+    default: str = instruction_sets.compilers(core).default
     found = [default]
     for name in ("clang", "gcc"):
         try:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._builds import first_compiler
 from joulemark.cli._options import OptimisationOption, not_nan
 from joulemark.errors import InputError
 
@@ -308,7 +307,7 @@ def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, Pri
         implementation=(asked.implementation,),
         operation=tuple(name for side in sides.values() for name in side),
         opt=(asked.opt,),
-        compiler=(first_compiler(board),),
+        compiler=(board.compiler,),
         ad_size=(asked.ad_size,),
         trials=2,
         seed=1,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._builds import first_compiler
 from joulemark.cli._options import OptimisationsOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import ClaimError, InputError
@@ -80,13 +79,16 @@ def leaks(
     toolchain.refuse_missing(
         need
         for where in {where.name: where for where, _ in chosen}.values()
-        for tool in compiler or [first_compiler(where)]
-        for need in toolchain.needs(tool, where.core)
+        for tool in compiler or [where.compiler]
+        for need in (
+            *toolchain.needs(tool, where.core),
+            *([toolchain.find_disassembler] if branches else []),
+        )
     )
     for where, way in chosen:
         able = [name for name in on_secrets(way.algorithm) if way.has(name)]
         names = [name for name in able if not operation or name in operation]
-        for tool in compiler or [first_compiler(where)]:
+        for tool in compiler or [where.compiler]:
             for flag in opt or toolchain.OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)
                 for name in names:

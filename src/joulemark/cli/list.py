@@ -103,10 +103,10 @@ def _primitives() -> list[tuple[str, ...]]:
 
 def _compilers() -> list[tuple[str, ...]]:
     from joulemark.errors import ToolError
-    from joulemark.images import toolchain
+    from joulemark.images import families, toolchain
 
     rows: list[tuple[str, ...]] = [("compiler", "for", "version", "path")]
-    for family in toolchain.FAMILIES:
+    for family in families.names():
         for name in ("clang", "gcc"):
             try:
                 found = toolchain.find(name, family)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from joulemark.catalogue import instruction_sets
 from joulemark.errors import BuildError, InputError, ToolError
-from joulemark.images import cache, families, started
+from joulemark.images import cache, started
 from joulemark.project import ROOT
 
-FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
 """Levels that are measured by default."""
 ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
@@ -69,11 +69,11 @@ def find(name: str, family: str) -> Compiler:
         ToolError: no such compiler for the family is installed.
         InputError: the name is not one of these.
     """
-    module = families.load(family)
+    made_by = instruction_sets.compilers(family)
     if name == "clang":
         candidates: tuple[str, ...] = _CLANGS
     elif name == "gcc":
-        candidates = (module.GCC,)
+        candidates = (made_by.gcc,)
     elif re.fullmatch(r"clang-\d+", name):
         candidates = (name,)
     else:
@@ -82,15 +82,15 @@ def find(name: str, family: str) -> Compiler:
         path = shutil.which(candidate)
         if path is None:
             continue
-        if "clang" in candidate and module.CLANG_TARGET is not None:
+        if "clang" in candidate and made_by.clang_target is not None:
             targets = _output(path, "--print-targets")
-            if not re.search(rf"^\s+{module.CLANG_TARGET}\s", targets, re.MULTILINE):
+            if not re.search(rf"^\s+{made_by.clang_target}\s", targets, re.MULTILINE):
                 continue
         return Compiler("clang" if "clang" in candidate else "gcc", path, version(path))
     wanted = "clang-19" if name == "clang" else name
     mend = f"install the Debian packages {wanted} and lld-19"
     if name == "gcc":
-        mend = f"put {module.GCC} on the PATH: {module.GET_GCC}"
+        mend = f"put {made_by.gcc} on the PATH: {made_by.get_gcc}"
     raise ToolError(f"no {name} that makes code for {family}", mend=mend)
 
 
@@ -105,6 +105,19 @@ def find_linker() -> Compiler:
         if path is not None:
             return Compiler("lld", path, version(path))
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
+
+
+def find_disassembler() -> Compiler:
+    """Find LLVM's disassembler.
+
+    Raises:
+        ToolError: it is not installed.
+    """
+    for name in ("llvm-objdump-19", "llvm-objdump-20", "llvm-objdump-21", "llvm-objdump"):
+        path = shutil.which(name)
+        if path is not None:
+            return Compiler("llvm-objdump", path, version(path))
+    raise ToolError("no llvm-objdump", mend="install the Debian package llvm-19")
 
 
 def check_optimisation(name: str) -> None:
@@ -125,13 +138,13 @@ def needs(name: str, family: str) -> Iterator[Need]:
         name: name of the compiler; the family's default if empty.
         family: family of the chips.
     """
-    module = families.load(family)
-    yield partial(find, name or module.DEFAULT_COMPILER, family)
-    if module.LINKER is None:
+    made_by = instruction_sets.compilers(family)
+    yield partial(find, name or made_by.default, family)
+    if made_by.linker is None:
         return
     # LLVM's linker is part of the key of every known image, whichever linker is used.
     yield find_linker
-    if module.LINKER == "gcc":
+    if made_by.linker == "gcc":
         yield partial(find, "gcc", family)
 
 

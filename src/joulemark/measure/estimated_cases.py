@@ -6,10 +6,10 @@ from functools import partial
 
 from joulemark.campaign.estimates import jobs
 from joulemark.campaign.job import Job
+from joulemark.catalogue import instruction_sets
 from joulemark.catalogue.machines import Machine
 from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture, architecture
-from joulemark.images.families import host
 from joulemark.images.plugin import build_plugin
 from joulemark.images.toolchain import Need
 from joulemark.measure import scheduled
@@ -45,7 +45,7 @@ class Wanted:
 
     def needs(self) -> Iterator[Need]:
         """Yield a finder for each tool that the cases need."""
-        for compiler in self.chosen.compiler or (host.DEFAULT_COMPILER,):
+        for compiler in self.chosen.compiler or (instruction_sets.compilers("host").default,):
             yield partial(self.target.compiler, compiler)
             if compiler != "gcc":
                 yield toolchain.find_linker

@@ -1,10 +1,8 @@
 """One module per family of chips, found by the name of the core in a chip's file.
 
-A module has `CLANG_TARGET` (as `clang --print-targets` names it; None for this machine),
-`DEFAULT_COMPILER` (`clang` or `gcc`), `GCC` (the program's name) and `GET_GCC` (how to install it).
-`LINKER` (`gcc` or `lld`) links what clang compiles; None if each compiler links for itself. Every
-module but `host` has `describe(board, chip, clock, compiler)`, which returns a `Target`. A family's
-firmware is in the folder of the same name under `firmware/hal`.
+Every module but `host` has `describe(board, chip, clock, compiler)`, which returns a `Target`. A
+family's firmware is in the folder of the same name under `firmware/hal`; its compilers are those of
+its instruction set (`catalogue/instruction_sets`).
 """
 
 import importlib

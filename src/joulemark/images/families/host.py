@@ -5,11 +5,6 @@ from joulemark.images.architectures import Architecture
 from joulemark.images.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
-CLANG_TARGET = None
-DEFAULT_COMPILER = "clang"
-GCC = "gcc"
-GET_GCC = "apt install gcc"
-LINKER = None
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _FUZZED = "-fsanitize=fuzzer-no-link"
 """Clang only: lets the same objects be linked with a fuzzer."""

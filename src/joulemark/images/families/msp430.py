@@ -10,12 +10,6 @@ from joulemark.images.targets import Target, sources_in
 from joulemark.images.toolchain import Compiler
 from joulemark.project import FIRMWARE
 
-CLANG_TARGET = "msp430"
-DEFAULT_COMPILER = "clang"
-GCC = "msp430-elf-gcc"
-GET_GCC = "TI's MSP430-GCC, or build Debian's gcc-12-source for msp430-elf"
-LINKER = "lld"
-
 _SYMBOL_BITS = 10
 """Start bit, eight data bits, stop bit."""
 _WORST_ERROR = 0.25
@@ -73,7 +67,7 @@ def chip_header(chip: Chip) -> str:
     return "\n".join([*lines, "#endif", "#endif", ""])
 
 
-def board_header(board: Board, clock: Clock) -> str:
+def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     """Generate the board's clock, serial line and marker.
 
     Raises:
@@ -89,7 +83,10 @@ def board_header(board: Board, clock: Clock) -> str:
         raise InputError(what, f"board {board.name}, key serial.port", mend)
     prefix, unit, tx, rx, tx_flag, rx_flag = usarts[board.serial.port]
     setting = baud_setting(clock.hz, board.serial.baud)
-    port, bit = board.marker.pin.removeprefix("P").split(".")
+    port, _, bit = board.marker.pin.removeprefix("P").partition(".")
+    if f"P{port}OUT" not in chip.registers or bit not in set("01234567"):
+        where = f"board {board.name}, key marker.pin"
+        raise InputError(f"{chip.name} has no pin {board.marker.pin}", where, "name one like P6.2")
     defines: dict[str, object] = {
         "CLOCK_HZ": f"{clock.hz}ul",
         "CLOCK_EXTERNAL_RESISTOR": int(clock.external_resistor),
@@ -221,7 +218,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         sources=sources,
         headers={
             "chip.h": chip_header(chip),
-            "board.h": board_header(board, clock),
+            "board.h": board_header(board, chip, clock),
         },
         linker_script=linker_script(chip),
         link=(*link, *_linker_flags(found, "-T", "linker.ld", "--gc-sections", "-Map=image.map")),

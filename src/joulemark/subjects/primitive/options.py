@@ -12,12 +12,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from joulemark import project
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import LOCAL, Firmware, Setup
-from joulemark.catalogue import boards, datafile
+from joulemark.catalogue import boards, datafile, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import InputError
-from joulemark.images import families, toolchain
+from joulemark.images import toolchain
 from joulemark.subjects.primitive import PrimitiveSubject
 from joulemark.words import counted
 
@@ -249,7 +249,7 @@ def expand(
     for board, name, clocks, core in _targets(campaign, setup):
         family = core if board is None else board.core
         beside = () if board is None else board.accelerators
-        compilers = campaign.compiler or (families.load(family).DEFAULT_COMPILER,)
+        compilers = campaign.compiler or (instruction_sets.compilers(family).default,)
         implementations = [
             (a, i)
             for a in algorithms

@@ -15,12 +15,6 @@ from joulemark.images import toolchain
 from joulemark.images.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
-CLANG_TARGET = "thumb"
-DEFAULT_COMPILER = "gcc"
-GCC = "arm-none-eabi-gcc"
-GET_GCC = "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
-LINKER = "gcc"
-
 
 def _series_names() -> list[str]:
     names = (module.name for module in pkgutil.iter_modules(__path__))
