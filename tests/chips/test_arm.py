@@ -355,7 +355,7 @@ def test_what_is_left_out_is_named_when_touched(tmp_path: Path, chip: str) -> No
     description = chips.load_chip(chip)
     for address, part in {
         "cc2650": [(0x40021000, "I2S"), (0x400C4000, "analogue domain")],
-        "cc2538": [(0x40008000, "SSI0"), (0x44004000, "PKA")],
+        "cc2538": [(0x40020800, "I2C"), (0x44004000, "PKA")],
         "stm32f100rb": [(0x40005400, "I2C1"), (0x40012400, "ADC1")],
     }[chip]:
         image = elf(tmp_path, chip, f"ldr r0, ={address:#x}\n ldr r1, [r0]")

@@ -54,13 +54,13 @@ pub enum Effect {
     Byte(usize, u8),
 }
 
-/// The buses of a chip. A bus and a serial port with the same number are one peripheral.
+/// The buses of a chip.
 #[derive(Clone, Copy)]
 pub struct Buses {
     /// Serial ports.
     pub ports: &'static [&'static str],
-    /// Number of SPI buses; they share the first ports.
-    pub spi: usize,
+    /// SPI buses.
+    pub spi: &'static [&'static str],
 }
 
 /// The surroundings of a chip.
@@ -209,7 +209,7 @@ impl Board {
 
     fn bus(&self, name: &str, protocol: Protocol) -> Result<usize, String> {
         let buses = match protocol {
-            Protocol::Spi => &self.buses.ports[..self.buses.spi],
+            Protocol::Spi => self.buses.spi,
             Protocol::Uart => self.buses.ports,
         };
         let found = buses.iter().position(|bus| bus.eq_ignore_ascii_case(name));
@@ -289,8 +289,14 @@ impl Board {
         Some((timeline.cycle_of(time), effect))
     }
 
-    /// Exchange a byte on an SPI bus; return the byte received.
-    pub fn exchange(&mut self, port: usize, byte: u8, now: Cycles, timeline: &Timeline) -> u8 {
+    /// Exchange a byte on an SPI bus; return the byte received, `None` if nothing drives the line.
+    pub fn exchange(
+        &mut self,
+        port: usize,
+        byte: u8,
+        now: Cycles,
+        timeline: &Timeline,
+    ) -> Option<u8> {
         while self.due < now {
             self.advance_one(timeline);
         }
@@ -307,7 +313,7 @@ impl Board {
                 (Some(_), Some((other, _))) => {
                     let names = [other, number].map(|number| &self.parts[number].name);
                     self.fault.get_or_insert_with(|| {
-                        let bus = self.buses.ports[port];
+                        let bus = self.buses.spi[port];
                         let [one, two] = names;
                         Fault::new(
                             FaultKind::Peripheral,
@@ -319,8 +325,7 @@ impl Board {
                 (None, _) => {}
             }
         }
-        // An undriven line reads 0xff.
-        answer.map_or(0xff, |(_, byte)| byte)
+        answer.map(|(_, byte)| byte)
     }
 
     /// Keep a fault until it is taken.

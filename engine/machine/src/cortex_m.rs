@@ -106,6 +106,10 @@ pub struct Context<'a> {
 pub trait Peripherals: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
+    /// Names of the SPI buses.
+    fn spi_buses(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Contents and addresses of the chip's read-only memories.
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         Vec::new()
@@ -145,6 +149,16 @@ pub trait Peripherals: Send + Sync {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault>;
+    /// Bring the masters of SPI buses up to `now`, before [`Peripherals::advance`] and each register
+    /// access. `exchange` exchanges a byte, whose last bit is at a time, with the devices on a bus;
+    /// the result is `None` if none of them drives the line.
+    ///
+    /// # Errors
+    /// A device answers in a way that the emulation leaves out.
+    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
+        let _ = (now, exchange);
+        Ok(())
+    }
     /// Note new levels of a port's pins, of which `changed` differ; return whether they may
     /// interrupt.
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
@@ -220,6 +234,9 @@ pub trait Peripherals: Send + Sync {
     }
 }
 
+/// What the devices on the SPI bus of a number do with a byte at a time.
+pub type Exchange<'a> = &'a mut dyn FnMut(usize, u8, Cycles) -> Option<u8>;
+
 /// Make the peripherals of a series' chip, and its pin names.
 pub type Make = fn(&sections::Core, &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames);
 
@@ -258,10 +275,9 @@ impl CortexM {
     ) -> Self {
         let (series, pins) = make(core, setting);
         let hz = core.reset_hz.whole();
-        // The emulation leaves out the SPI controllers of all series.
         let buses = Buses {
             ports: series.serial_ports(),
-            spi: 0,
+            spi: series.spi_buses(),
         };
         let mut board = Board::new(chip, pins, buses, trace, ACTIVE, hz);
         if let Some(radio) = series.radio() {
@@ -374,10 +390,13 @@ impl CortexM {
     fn advance_series(&mut self, now: Cycles) {
         self.advance_radio(now);
         let (board, timeline) = (&mut self.board, &self.timeline);
+        let exchanged = self.series.advance_spi(now, &mut |bus, byte, at| {
+            board.exchange(bus, byte, at, timeline)
+        });
         let advanced = self.series.advance(now, &mut |port, byte, at| {
             board.byte_sent(port, byte, at, timeline);
         });
-        if let Err(fault) = advanced {
+        if let Err(fault) = exchanged.and(advanced) {
             self.pending_fault.get_or_insert(fault);
         }
         self.set_due();

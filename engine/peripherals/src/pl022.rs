@@ -1,12 +1,17 @@
 //! The synchronous serial interface of TI's Cortex-M chips, which is ARM's PL022 (SWCU117 and
-//! SWRU319, chapters SSI; ARM DDI 0194): a master on a bus without slaves. Register offsets and
-//! fields were compared with TI's header `hw_ssi.h`.
+//! SWRU319, chapters SSI; ARM DDI 0194): a master. Register offsets and fields were compared with
+//! TI's header `hw_ssi.h`.
 
 use std::collections::VecDeque;
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Hertz};
 
 const FIFO: usize = 8;
+
+/// CR0: frame format, 0 for SPI; clock polarity and phase.
+const FRF: u32 = 3 << 4;
+const SPO: u32 = 1 << 6;
+const SPH: u32 = 1 << 7;
 
 /// CR1: loopback, enable, slave mode.
 const LBM: u32 = 1;
@@ -26,7 +31,7 @@ const TIMEOUT: u32 = 1 << 1;
 const RECEIVED: u32 = 1 << 2;
 const TRANSMITTED: u32 = 1 << 3;
 /// Bit periods without a read until the time-out (SWRU319, SSI, interrupts).
-const TIMEOUT_BITS: u64 = 32;
+const TIMEOUT_BITS: u32 = 32;
 
 /// An interface.
 #[derive(Clone, Debug, Default)]
@@ -46,12 +51,22 @@ pub struct Pl022 {
     is_pulled_up: bool,
     /// When the receive time-out occurs.
     times_out: Option<Cycles>,
+    /// The core's clock and its own; 0 if they are the same.
+    core_hz: u32,
+    own_hz: u32,
 }
 
 impl Pl022 {
-    /// Core cycles per bit.
-    fn bit(&self) -> u64 {
-        u64::from(self.prescaler.max(2)) * u64::from((self.cr0 >> 8 & 0xff) + 1)
+    /// Set the clock that it divides.
+    pub const fn set_clocks(&mut self, core: Hertz, own: Hertz) {
+        (self.core_hz, self.own_hz) = (core.0, own.0);
+    }
+
+    /// Core cycles of a number of bits.
+    fn bits(&self, number: u32) -> u64 {
+        let bit = u64::from(self.prescaler.max(2)) * u64::from((self.cr0 >> 8 & 0xff) + 1);
+        let core = bit * u64::from(number) * u64::from(self.core_hz.max(1));
+        core.div_ceil(self.own_hz.max(1).into())
     }
 
     const fn frame_bits(&self) -> u32 {
@@ -68,33 +83,75 @@ impl Pl022 {
             return;
         }
         if let Some(frame) = self.transmit.pop_front() {
-            let cycles = self.bit() * u64::from(self.frame_bits());
-            self.shifting = Some((frame, Cycles(now.0 + cycles)));
+            let end = Cycles(now.0 + self.bits(self.frame_bits()));
+            self.shifting = Some((frame, end));
         }
     }
 
-    /// Complete the frames that have ended.
-    pub fn advance(&mut self, now: Cycles) {
+    /// Exchange a frame with what is on the bus, most significant bit first; `None` if nothing
+    /// drives the input.
+    fn exchanged(
+        &self,
+        frame: u16,
+        end: Cycles,
+        exchange: &mut dyn FnMut(u8, Cycles) -> Option<u8>,
+    ) -> Result<Option<u16>, Fault> {
+        let [high, low] = frame.to_be_bytes();
+        let is_spi = self.cr0 & FRF == 0 && (self.cr0 & SPO != 0) == (self.cr0 & SPH != 0);
+        let bits = self.frame_bits();
+        let first = match bits {
+            16 => exchange(high, Cycles(end.0 - self.bits(8))),
+            _ => None,
+        };
+        let second = exchange(low, end);
+        match (first, second) {
+            (None, None) => Ok(None),
+            _ if is_spi && matches!(bits, 8 | 16) => {
+                let ones = u8::MAX;
+                let answer = [first.unwrap_or(ones), second.unwrap_or(ones)];
+                Ok(Some(u16::from_be_bytes(answer)))
+            }
+            _ => Err(Fault::new(
+                FaultKind::Absent,
+                "the emulation leaves out devices on a synchronous serial interface but in SPI \
+                 modes 0 and 3 with frames of 8 or 16 bits (CR0.FRF, SPO, SPH, DSS)",
+            )),
+        }
+    }
+
+    /// Complete the frames that have ended; `exchange` is what the devices on the bus do with each
+    /// byte at its last bit.
+    ///
+    /// # Errors
+    /// A device answers in a mode that the emulation leaves out.
+    pub fn advance(
+        &mut self,
+        now: Cycles,
+        exchange: &mut dyn FnMut(u8, Cycles) -> Option<u8>,
+    ) -> Result<(), Fault> {
         while let Some((frame, end)) = self.shifting.filter(|&(_, end)| end <= now) {
             let ones = ((1_u32 << self.frame_bits()) - 1) as u16;
-            let answer = match (self.cr1 & LBM != 0, self.is_pulled_up) {
-                (true, _) => frame & ones,
-                (false, true) => ones,
-                (false, false) => 0,
+            self.shifting = None;
+            let undriven = if self.is_pulled_up { ones } else { 0 };
+            let answer = if self.cr1 & LBM != 0 {
+                frame
+            } else {
+                let driven = self.exchanged(frame, end, exchange)?;
+                driven.unwrap_or(undriven)
             };
             if self.received.len() < FIFO {
-                self.received.push_back(answer);
+                self.received.push_back(answer & ones);
             } else {
                 self.held |= OVERRUN;
             }
-            self.times_out = Some(Cycles(end.0 + TIMEOUT_BITS * self.bit()));
-            self.shifting = None;
+            self.times_out = Some(Cycles(end.0 + self.bits(TIMEOUT_BITS)));
             self.begin(end);
         }
         if self.times_out.is_some_and(|at| at <= now) {
             self.times_out = None;
             self.held |= TIMEOUT;
         }
+        Ok(())
     }
 
     /// When [`Pl022::advance`] has work to do.
@@ -124,16 +181,15 @@ impl Pl022 {
         self.raw() & self.imsc != 0
     }
 
-    /// Read the register at an offset; `None` if there is none.
+    /// Read the register at an offset, after [`Pl022::advance`]; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
-        self.advance(now);
         Some(match offset {
             0x00 => self.cr0,
             0x04 => self.cr1,
             0x08 => {
                 let frame = self.received.pop_front().unwrap_or(0);
                 let waits = !self.received.is_empty();
-                self.times_out = waits.then(|| Cycles(now.0 + TIMEOUT_BITS * self.bit()));
+                self.times_out = waits.then(|| Cycles(now.0 + self.bits(TIMEOUT_BITS)));
                 frame.into()
             }
             0x0c => self.status(),
@@ -147,12 +203,11 @@ impl Pl022 {
         })
     }
 
-    /// Write the register at an offset; false if there is none.
+    /// Write the register at an offset, after [`Pl022::advance`]; false if there is none.
     ///
     /// # Errors
     /// The value uses a feature that the emulation leaves out, or a frame is lost.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
-        self.advance(now);
         let absent = |what: &str| {
             let message =
                 format!("the emulation leaves out {what} of synchronous serial interfaces");

@@ -6,16 +6,18 @@ use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FineHertz, Hertz, Memories, Picoseconds, Timeline};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
-    Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
+    Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl022, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
 };
 use joulemark_radio::{Radio, oqpsk_2450::PHY};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Peripherals, Reset, lettered};
+use crate::cortex_m::{Anew, Context, Exchange, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
 use crate::series::Series;
 
+const SSI0: u32 = 0x4000_8000;
+const SSI1: u32 = 0x4000_9000;
 const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
 const I2CM: u32 = 0x4002_0000;
@@ -56,9 +58,10 @@ const OSC_PD: u32 = 1 << 17;
 const OSC: u32 = 1 << 16;
 /// Lowest bit of `IO_DIV` in `CLOCK_CTRL`.
 const IO_DIV: u32 = 8;
-/// A UART's clock selection register, and its bit for the clock that `IO_DIV` divides (`hw_uart.h`
-/// of TI's `CC2538` foundation firmware, `UART_CC_CS`; SWRU319, UART).
-const UART_CC: u32 = 0xfc8;
+/// The clock selection register of a UART or SSI, and its bit for the clock that `IO_DIV` divides
+/// (`UART_CC_CS` and `SSI_CC_CS` in `hw_uart.h` and `hw_ssi.h` of TI's `CC2538` foundation firmware;
+/// SWRU319, UART and SSI).
+const CC: u32 = 0xfc8;
 const PIOSC: u32 = 1;
 const PMCTL: usize = 0x58;
 /// `SRSEC`, and its bit that resets the AES accelerator.
@@ -178,6 +181,8 @@ pub struct Cc2538 {
     uart: [Pl011; 2],
     /// `UART_CC` of both.
     uart_clock: [u32; 2],
+    ssi: [Pl022; 2],
+    ssi_clock: [u32; 2],
     gpt: [Gpt; 4],
     slow: Smwdthrosc,
     aes: Option<TiAes>,
@@ -235,6 +240,8 @@ impl Cc2538 {
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
             uart_clock: [0; 2],
+            ssi: Default::default(),
+            ssi_clock: [0; 2],
             gpt: Default::default(),
             slow: Smwdthrosc::new(reset, low),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
@@ -274,10 +281,14 @@ impl Cc2538 {
         self.divided(self.clock_ctrl)
     }
 
-    fn set_uart_clocks(&mut self) {
+    fn set_line_clocks(&mut self) {
         let (core, io) = (self.clock(), self.divided(self.clock_ctrl >> IO_DIV));
+        let own = |source| if source & PIOSC != 0 { io } else { core };
         for (uart, source) in self.uart.iter_mut().zip(self.uart_clock) {
-            uart.set_clocks(core, if source & PIOSC != 0 { io } else { core });
+            uart.set_clocks(core, own(source));
+        }
+        for (ssi, source) in self.ssi.iter_mut().zip(self.ssi_clock) {
+            ssi.set_clocks(core, own(source));
         }
     }
 
@@ -291,6 +302,10 @@ impl Cc2538 {
 impl Peripherals for Cc2538 {
     fn serial_ports(&self) -> &'static [&'static str] {
         &["UART0", "UART1"]
+    }
+
+    fn spi_buses(&self) -> &'static [&'static str] {
+        &["SSI0", "SSI1"]
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
@@ -317,9 +332,11 @@ impl Peripherals for Cc2538 {
             });
         }
         Ok(match address & !0xfff {
-            base @ (UART0 | UART1) if offset == UART_CC => {
+            base @ (UART0 | UART1) if offset == CC => {
                 Some(self.uart_clock[(base - UART0) as usize >> 12])
             }
+            base @ (SSI0 | SSI1) if offset == CC => Some(self.ssi_clock[usize::from(base == SSI1)]),
+            base @ (SSI0 | SSI1) => self.ssi[usize::from(base == SSI1)].read(offset, context.now),
             UART0 => self.uart[0].read(offset),
             UART1 => self.uart[1].read(offset),
             base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
@@ -380,9 +397,16 @@ impl Peripherals for Cc2538 {
             return Ok(true);
         }
         match address & !0xfff {
-            base @ (UART0 | UART1) if offset == UART_CC => {
+            base @ (UART0 | UART1) if offset == CC => {
                 self.uart_clock[(base - UART0) as usize >> 12] = value & 7;
-                self.set_uart_clocks();
+                self.set_line_clocks();
+            }
+            base @ (SSI0 | SSI1) if offset == CC => {
+                self.ssi_clock[usize::from(base == SSI1)] = value & 7;
+                self.set_line_clocks();
+            }
+            base @ (SSI0 | SSI1) => {
+                return self.ssi[usize::from(base == SSI1)].write(offset, value, context.now);
             }
             UART0 => return self.uart[0].write(offset, value, context.now),
             UART1 => return self.uart[1].write(offset, value, context.now),
@@ -407,7 +431,7 @@ impl Peripherals for Cc2538 {
                 0 => {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock().0);
-                    self.set_uart_clocks();
+                    self.set_line_clocks();
                 }
                 I_MAP => self.has_alternate_map = value & 1 != 0,
                 _ => {
@@ -473,6 +497,13 @@ impl Peripherals for Cc2538 {
         self.slow.advance(now)
     }
 
+    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
+        for (bus, ssi) in self.ssi.iter_mut().enumerate() {
+            ssi.advance(now, &mut |byte, at| exchange(bus, byte, at))?;
+        }
+        Ok(())
+    }
+
     fn transfer(
         &mut self,
         memory: &mut dyn Memories,
@@ -521,6 +552,7 @@ impl Peripherals for Cc2538 {
     fn next_event(&self) -> Cycles {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain(self.uart.iter().map(Pl011::next_event))
+            .chain(self.ssi.iter().map(Pl022::next_event))
             .chain([self.slow.next_event(), self.udma.next_event()])
             .chain(self.aes.as_ref().map(TiAes::next_event))
             .chain(self.flash.as_ref().map(Cc2538Flash::next_event))
@@ -544,6 +576,8 @@ impl Peripherals for Cc2538 {
         }
         put(5, self.uart[0].is_pending());
         put(6, self.uart[1].is_pending());
+        put(7, self.ssi[0].is_pending());
+        put(34, self.ssi[1].is_pending());
         for (gpt, first) in self.gpt.iter().zip([19, 21, 23, 35]) {
             let [a, b] = gpt.pending();
             put(first, a);

@@ -18,7 +18,7 @@ use joulemark_radio::{Radio, oqpsk_2450::PHY};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, PLAIN_PINS, Peripherals, Reset};
+use crate::cortex_m::{Anew, Context, Exchange, PLAIN_PINS, Peripherals, Reset};
 use crate::pins::PinNames;
 use crate::series::Series;
 
@@ -555,6 +555,10 @@ impl Peripherals for Cc26x0 {
         &["UART0"]
     }
 
+    fn spi_buses(&self) -> &'static [&'static str] {
+        &["SSI0", "SSI1"]
+    }
+
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         if self.aon.is_none() {
             return Vec::new();
@@ -757,9 +761,6 @@ impl Peripherals for Cc26x0 {
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault> {
         self.uart.advance(now, |byte, at| sent(0, byte, at));
-        for ssi in &mut self.ssi {
-            ssi.advance(now);
-        }
         for gpt in &mut self.gpt {
             gpt.advance(now);
         }
@@ -767,6 +768,13 @@ impl Peripherals for Cc26x0 {
         self.rtc.advance(now);
         self.vims.advance(now);
         self.watchdog.advance(now)
+    }
+
+    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
+        for (bus, ssi) in self.ssi.iter_mut().enumerate() {
+            ssi.advance(now, &mut |byte, at| exchange(bus, byte, at))?;
+        }
+        Ok(())
     }
 
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {

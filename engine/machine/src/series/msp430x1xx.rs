@@ -22,7 +22,7 @@ use crate::series::Series;
 /// Each USART is a serial port or an SPI bus.
 const BUSES: Buses = Buses {
     ports: &["USART0", "USART1"],
-    spi: 2,
+    spi: &["USART0", "USART1"],
 };
 
 /// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).
@@ -292,7 +292,11 @@ impl Msp430x1xx {
 
     fn advance_usart(&mut self, index: usize, now: Cycles) {
         let (board, clock) = (&mut self.board, &self.clock);
-        let spi = |byte, at| board.exchange(index, byte, at, clock.timeline());
+        // An undriven line reads 0xff.
+        let spi = |byte, at| {
+            let driven = board.exchange(index, byte, at, clock.timeline());
+            driven.unwrap_or(0xff)
+        };
         if let Some(byte) = self.usart[index].advance(&mut self.sfr, clock, now, spi) {
             self.board.byte_sent(index, byte, now, clock.timeline());
         }
