@@ -7,6 +7,9 @@ BIN      := $(VENV)/bin
 ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
 C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c' 'libraries/*.[ch]' 'libraries/*.cpp' 'estimates/*.[ch]' 'src/*.c')
 
+# Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-rust check check-rust check-python check-c setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
@@ -19,7 +22,7 @@ run: setup ## measure the default campaign, write the report
 	$(BIN)/joulemark run
 
 test: setup test-rust ## run all tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine alone
 	cargo test --workspace --profile verify --quiet

@@ -1,5 +1,6 @@
 """Settings and fixtures for all tests."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,29 @@ settings.load_profile("joulemark")
 # pytest says there which test runs; compilers that wait for work need not be started anew for it.
 started.unseen.add("PYTEST_CURRENT_TEST")
 
+CHECKS_OF_BUILDS = "checks of builds"
+"""Property of a test: how many checks it ran, and how many it knew to pass."""
 MOST_LEFT_OPEN = 100
 """Files that a test may leave open, for what a session shares and what is collected later."""
+
+
+pytest.register_assert_rewrite("build_checks", "vectors")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    what = "run checks of builds that have passed before with the same image, engine and check, too"
+    parser.addoption("--again", action="store_true", help=what)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many checks of builds ran, and how many were known to pass."""
+    counted = Counter[str]()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            counted.update(dict(report.user_properties).get(CHECKS_OF_BUILDS, {}))
+    if counted:
+        text = f"checks of builds: {counted['ran']:,} ran, {counted['known']:,} passed before"
+        terminalreporter.write_line(f"{text} with the same image, engine and check")
 
 
 @pytest.fixture(autouse=True)

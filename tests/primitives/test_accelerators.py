@@ -11,7 +11,7 @@ from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import library
 from joulemark.project import ROOT
 from joulemark.runners.protocol import Flag, Status
-from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector, inputs_of
+from vectors import IMPLEMENTATIONS, Subject, inputs_of
 
 ENGINES = {
     "telosb": "cc2420-engine",
@@ -64,24 +64,6 @@ def test_an_engine_is_measured_and_verified_as_any_other(board: str, tmp_path: P
     else:
         # From the chips' files: 52 cycles a block.
         assert (four - one) / 3 == pytest.approx(52, abs=3)
-
-
-@pytest.mark.parametrize(
-    "build", [b for b in OF_BOARDS if b.implementation.algorithm.vectors], ids=str
-)
-def test_published_vectors_through_each_engine(build: BuildOf) -> None:
-    """Annex C of IEEE 802.15.4, SP 800-38C and the others."""
-    subject = Subject(build.implementation, build.start()[1])
-    for vector in subject.algorithm.vectors:
-        check_published_vector(subject, vector)
-
-
-@pytest.mark.parametrize("build", WHOLE_CCM, ids=str)
-def test_an_engines_own_ccm_does_what_any_aead_does(build: BuildOf) -> None:
-    """Random inputs, in place too, and repeatedly; it releases nothing forged."""
-    subject = Subject(build.implementation, build.start()[1])
-    for check in applicable(build.implementation):
-        CHECKS[check](subject)
 
 
 @pytest.mark.parametrize("board", ["openmote-cc2538", "sensortag-cc2650"])

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-import pytest
-
-from emulated import BuildOf, builds
+from build_checks import Build, check
+from emulated import BuildOf
 from joulemark._engine import Chip, Image, Machine
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.kinds import Exchange, Operation
 from joulemark.runners.protocol import Device, Flag, Status
-from vectors import IMPLEMENTATIONS, drawn
+from vectors import drawn
 
 LENGTHS = (8, 16, 21, 40)
 """Messages with last blocks of 8 bytes for every block size, whole blocks, and others."""
@@ -85,10 +84,10 @@ def forged(put: Exchange, operation: Operation, source: random.Random) -> Exchan
     return Exchange({**put.inputs, slot: wrong}, put.expected)
 
 
-def residue(build: BuildOf) -> list[str]:
+def residue(build: Build) -> list[str]:
     """Return what refusals leave."""
-    algorithm = build.implementation.algorithm
-    line = Line(Image.load(build.build().path), build.board)
+    algorithm = build.algorithm
+    line = Line(build.image, build.board)
     device = Device(line, attempts=1)
     found = []
     for length in LENGTHS:
@@ -113,15 +112,14 @@ def residue(build: BuildOf) -> list[str]:
     return found
 
 
-REFUSING = [
-    way
-    for way in IMPLEMENTATIONS
-    if any(keeps_secrets(operation) for operation in way.algorithm.contract.measured.values())
-]
+def _refuses(build: BuildOf) -> bool:
+    way = build.implementation
+    measured = way.algorithm.contract.measured.values()
+    return any(map(keeps_secrets, measured)) and not way.accelerators
 
 
-@pytest.mark.parametrize("build", builds(REFUSING))
-def test_a_refusal_leaves_nothing(build: BuildOf) -> None:
+@check(_refuses)
+def a_refusal_leaves_nothing(build: Build) -> None:
     assert residue(build) == []
 
 
@@ -136,14 +134,13 @@ def own_memory(path: Path) -> list[range]:
     return [range(int(f[0], 16), int(f[0], 16) + int(f[1], 16)) for f in found]
 
 
-def memory_after(build: BuildOf, operation: str, seed: int) -> bytes:
+def memory_after(build: Build, operation: str, seed: int) -> bytes:
     """Return RAM at the end of an operation's window on a fresh board, varying only its secrets.
 
     The image's own buffers are left out.
     """
-    algorithm = build.implementation.algorithm
-    path = build.build().path
-    line = Line(Image.load(path), build.board)
+    algorithm = build.algorithm
+    line = Line(build.image, build.board)
     device = Device(line, attempts=1)
     put = algorithm.contract.exchange(
         operation,
@@ -157,17 +154,17 @@ def memory_after(build: BuildOf, operation: str, seed: int) -> bytes:
     assert device.run(operation).status is Status.OK
     (memory,) = (memory for memory in line.chip.memories if memory.kind == "ram")
     ram = bytearray(line.ram)
-    for own in own_memory(path):
+    for own in own_memory(build.made.path):
         for address in own:
             if 0 <= address - memory.start < memory.size:  # some functions have such names, too
                 ram[address - memory.start] = 0
     return bytes(ram)
 
 
-def remains(build: BuildOf) -> list[str]:
+def remains(build: Build) -> list[str]:
     """Return operations after which memory differs when only the secret did."""
     found = []
-    contract = build.implementation.algorithm.contract
+    contract = build.algorithm.contract
     for name, operation in contract.measured.items():
         if not operation.public:
             first, second = (memory_after(build, name, seed) for seed in (1, 2))
@@ -176,15 +173,15 @@ def remains(build: BuildOf) -> list[str]:
     return found
 
 
-PUBLIC_KEY = [
-    way
-    for way in IMPLEMENTATIONS
-    if way.algorithm.kind in {"key-agreement", "signature"}
-    and way.parts[0].name in {"armv7em", "armv7m", "msp430"}
-]
+def _keeps_keys(build: BuildOf) -> bool:
+    """Return whether it is the build of a public-key implementation whose frames are deepest."""
+    way = build.implementation
+    is_public_key = way.algorithm.kind in {"key-agreement", "signature"}
+    own = way.parts[0].name in {"armv7em", "armv7m", "msp430"}
+    return is_public_key and own and build.optimisation == "O3"
 
 
-@pytest.mark.parametrize("build", builds(PUBLIC_KEY, ["O3"]))
-def test_nothing_of_a_key_remains(build: BuildOf) -> None:
-    """Neither on the stack that calls have left nor in a context; O3's frames are the deepest."""
+@check(_keeps_keys)
+def nothing_of_a_key_remains(build: Build) -> None:
+    """Neither on the stack that calls have left nor in a context."""
     assert remains(build) == []

@@ -1,10 +1,4 @@
-"""Claims of secret-independent time and addresses, checked on the emitted code.
-
-Compilers introduce and remove such leaks, so each build is checked by itself: keys and messages
-change, everything public stays, and neither cycles nor the digest of all addresses may change. A
-branch that goes the other way once in 65536 times escapes that, even though all-zero and all-one
-secrets are among those tried; so nothing that decides a branch may depend on secrets either.
-"""
+"""Leaks of time, addresses and branches are found and shown."""
 
 import shutil
 from pathlib import Path
@@ -12,17 +6,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from emulated import ARM, BOARD, BuildOf, builds
-from joulemark._engine import Image
+from build_checks import Build
+from build_checks.secret_independence import branches_on_secrets, leaks
+from emulated import ARM, BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.cli import app
 from joulemark.curves import P256
-from joulemark.measure.branches import WatchedBoard, deciders
-from joulemark.measure.leaks import Leak, observe, on_secrets, refusals, trials
+from joulemark.measure.leaks import Leak, observe, refusals, trials
 from joulemark.project import FIRMWARE, ROOT
-from joulemark.runners.protocol import Device
-from vectors import IMPLEMENTATIONS, LIBRARY
+from vectors import LIBRARY
 
 LEAKY = {
     "primitive.toml": """
@@ -102,47 +95,6 @@ void leaky_final(leaky_ctx *ctx, uint8_t *digest) {
 }
 
 
-def leaks(build: BuildOf) -> list[str]:
-    """Return the operations whose time or addresses depend on secrets, and how."""
-    way = build.implementation
-    found = [
-        observe(way, build.board, build.build(), operation)
-        for operation in on_secrets(way.algorithm)
-    ]
-    return [str(leak) for leak in found if leak.any]
-
-
-CLAIMING = builds(way for way in IMPLEMENTATIONS if way.secret_independent)
-
-
-@pytest.mark.parametrize("build", CLAIMING)
-def test_claims_hold(build: BuildOf) -> None:
-    assert leaks(build) == []
-
-
-def branches_on_secrets(build: BuildOf) -> list[str]:
-    """Return instructions that decide a branch by different values when only secrets differ."""
-    path = build.build().path
-    algorithm = build.implementation.algorithm
-    board = WatchedBoard(Image.load(path), build.board)
-    device = Device(board, attempts=1)
-    found = []
-    candidates = deciders(path, build.board.core)
-    for operation in on_secrets(algorithm):
-        first, second = list(trials(algorithm, operation))[-2:]
-        seen = board.watch(device, operation, first, candidates)
-        again = board.watch(device, operation, second, seen)
-        found += [f"{operation}: {d}" for d in seen if seen[d] != again[d]]
-    return found
-
-
-@pytest.mark.parametrize(
-    "build", builds((way for way in IMPLEMENTATIONS if way.secret_independent), on=[BOARD])
-)
-def test_no_branch_looks_at_secrets(build: BuildOf) -> None:
-    assert branches_on_secrets(build) == []
-
-
 def leaky(files: dict[str, str], folder: Path) -> Implementation:
     """Return the one implementation of the primitive in these files."""
     for name, text in files.items():
@@ -158,7 +110,7 @@ def leaky(files: dict[str, str], folder: Path) -> Implementation:
 
 def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
     """A carry turned into a branch, as compilers do with sums; no message here is long enough."""
-    build = BuildOf(leaky(SUMMING, tmp_path), "clang", "O2")
+    build = Build(BuildOf(leaky(SUMMING, tmp_path), "clang", "O2"))
     assert leaks(build) == []
     assert branches_on_secrets(build)
 
@@ -166,22 +118,22 @@ def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
 def test_addresses_that_depend_on_secrets_are_found() -> None:
     """Table-based AES: the time is the same whatever is looked up, but the addresses are not."""
     table = LIBRARY.implementation(LIBRARY["aes-128"], "ttable")
-    found = leaks(BuildOf(table, "clang", "Os"))
+    found = leaks(Build(BuildOf(table, "clang", "Os")))
     assert "encrypt: addresses differ" in found
 
 
 def test_time_that_depends_on_secrets_is_found(tmp_path: Path) -> None:
     """A comparison that stops at the first difference, written as a hash of its operands."""
-    found = leaks(BuildOf(leaky(LEAKY, tmp_path), "clang", "Os"))
+    found = leaks(Build(BuildOf(leaky(LEAKY, tmp_path), "clang", "Os")))
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 
 def test_branches_on_a_cortex_m_are_looked_at(tmp_path: Path) -> None:
     """A carry that decides a branch; and a MAC, whose branches count bytes."""
     leaking = leaky(SUMMING, tmp_path)
-    assert branches_on_secrets(BuildOf(leaking, "gcc", "Os", ARM))
+    assert branches_on_secrets(Build(BuildOf(leaking, "gcc", "Os", ARM)))
     mac = LIBRARY.implementation(LIBRARY["siphash-2-4"], "ref")
-    assert branches_on_secrets(BuildOf(mac, "gcc", "Os", ARM)) == []
+    assert branches_on_secrets(Build(BuildOf(mac, "gcc", "Os", ARM))) == []
 
 
 CACHED = boards.load_board("launchxl-cc26x2r1")
@@ -195,7 +147,7 @@ def test_a_cache_that_replaces_at_random_tells_nothing_of_what_ran_before() -> N
 
 
 def test_a_leak_beside_a_cache_is_found(tmp_path: Path) -> None:
-    found = leaks(BuildOf(leaky(LEAKY, tmp_path), "gcc", "Os", CACHED))
+    found = leaks(Build(BuildOf(leaky(LEAKY, tmp_path), "gcc", "Os", CACHED)))
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 

@@ -1,0 +1,56 @@
+"""All builds that are tested, and the checks that each must pass."""
+
+from collections.abc import Iterable, Iterator
+
+from build_checks import Check, all_checks
+from emulated import ARM, BOARD, COMPILERS, DSP, BuildOf, is_for
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Implementation
+from joulemark.images.toolchain import OPTIMISATIONS
+from vectors import IMPLEMENTATIONS
+
+
+def _is_made(build: BuildOf) -> bool:
+    """Return whether a build is tested: all are, but only two of portable code on ARM."""
+    how = (build.compiler, build.optimisation)
+    twice = how in {("gcc", "O3"), ("clang", "Os")}
+    return build.board is BOARD or build.implementation.cores is not None or twice
+
+
+def is_slow(build: BuildOf) -> bool:
+    """Return whether it is slow: all but one per implementation, on ARM per one for its core."""
+    how = (build.compiler, build.optimisation)
+    if build.implementation.accelerators:
+        return False
+    if build.board is BOARD:
+        return how != ("clang", "Os")
+    return how != ("gcc", "Os") or build.implementation.parts[0].file.cores is None
+
+
+def _with_accelerators(ways: Iterable[Implementation]) -> Iterator[BuildOf]:
+    """Yield one build for each board that has the implementation's accelerators."""
+    known = [boards.load_board(name) for name in boards.names()]
+    for way in ways:
+        for board in known if way.accelerators else ():
+            if way.runs_on(board.core, board.accelerators):
+                yield BuildOf(way, COMPILERS[board.core][0], "Os", board)
+
+
+def builds() -> list[BuildOf]:
+    """Return all builds that can be made here."""
+    found = [
+        BuildOf(way, compiler, optimisation, board)
+        for way in IMPLEMENTATIONS
+        for board in (BOARD, ARM, DSP)
+        if is_for(way, board)
+        for compiler in COMPILERS[board.core]
+        for optimisation in OPTIMISATIONS
+    ]
+    return [*filter(_is_made, found), *_with_accelerators(IMPLEMENTATIONS)]
+
+
+def matrix() -> list[tuple[BuildOf, tuple[Check, ...]]]:
+    """Return builds and their checks; builds without any are left out."""
+    checks = all_checks()
+    every = ((build, tuple(c for c in checks if c.applies(build))) for build in builds())
+    return [(build, found) for build, found in every if found]
