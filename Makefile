@@ -10,7 +10,7 @@ C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'te
 # Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-rust check check-rust check-python check-c setup format wheel bench clean help lock
+.PHONY: run test test-rust check check-rust check-python check-c check-oldest audit release setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -27,7 +27,7 @@ test: setup test-rust ## run all tests
 test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine alone
 	cargo test --workspace --profile verify --quiet
 
-check: check-rust check-python check-c ## format, lint and types of all three languages
+check: check-rust check-python check-c check-oldest audit ## format, lint, types; oldest Rust; dependencies
 
 check-rust: $(VENV)/.system
 	cargo fmt --all --check
@@ -38,6 +38,12 @@ check-python: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/stubtest joulemark._engine
+
+check-oldest: $(VENV)/.system ## the engine with the oldest Rust that is promised
+	tools/check-oldest-rust.sh
+
+audit: setup ## licences, origins and known flaws of dependencies
+	tools/audit.sh
 
 check-c: $(VENV)/.test-tools
 	@echo clang-format-19; clang-format-19 --dry-run -Werror $(C_FILES)
@@ -50,6 +56,9 @@ format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 
 wheel: setup ## wheel for this machine in dist/, with chips, boards, firmware and engine
 	tools/build-wheels.sh
+
+release: setup ## tag VERSION=x.y.z, with a wheel and an sdist in dist/ that were installed and tried
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py "$(VERSION)"
 
 bench: $(VENV)/.test-tools ## speed of the engine: MSP430 beside mspdebug, Cortex-M3 in each configuration of memory
 	cargo bench --package joulemark-machine --package joulemark-armv7m
@@ -73,13 +82,13 @@ $(VENV)/.test-tools: tools/system-packages.sh | $(VENV)/.system
 	touch $@
 
 $(VENV)/.python: requirements.lock $(VENV)/.system
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.9 # four times as quick as pip
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
 	touch $@
 
 $(VENV)/.engine: $(ENGINE) pyproject.toml $(VENV)/.python
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-lock: ## pin the Python dependencies anew
-	$(BIN)/pip install --quiet uv
+lock: setup ## pin the Python dependencies anew
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -7,6 +7,8 @@ import contextlib
 import os
 import shutil
 import subprocess
+import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ from typing import Any
 import maturin
 from maturin import (
     build_editable,
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -55,6 +56,27 @@ def build_wheel(
     return name
 
 
+def build_sdist(sdist_directory: str, config_settings: Mapping[str, Any] | None = None) -> str:
+    """Pack what a wheel is built from, with the commit that it is of."""
+    with tempfile.TemporaryDirectory() as folder:
+        described = maturin.prepare_metadata_for_build_wheel(folder, config_settings)
+        metadata = Path(folder, described, "METADATA").read_text(encoding="utf-8")
+        version = next(
+            v for k, _, v in (x.partition(": ") for x in metadata.split("\n")) if k == "Version"
+        )
+        top = Path(folder, f"joulemark-{version}")
+        for name in (*_FOLDERS, *DATA, "tools"):
+            shutil.copytree(_ROOT / name, top / name, ignore=_IGNORED)
+        for name in _FILES:
+            shutil.copy2(_ROOT / name, top)
+        (top / "PKG-INFO").write_text(metadata, encoding="utf-8")
+        (top / "commit").write_text(_commit())
+        name = f"{top.name}.tar.gz"
+        with tarfile.open(Path(sdist_directory, name), "w:gz", format=tarfile.PAX_FORMAT) as packed:
+            packed.add(top, top.name)
+    return name
+
+
 @contextlib.contextmanager
 def _staged() -> Iterator[None]:
     """Work in the copy; always the same folder, so that cargo recognises what it has built."""
@@ -81,7 +103,9 @@ def copy_tree(stage: Path) -> None:
 
 
 def _commit() -> str:
-    """Return the wheel's commit, with "+dirty" if files differ; empty if it cannot be told."""
+    """Return the commit, with "+dirty" if files differ; empty if it cannot be told."""
+    if (_ROOT / "commit").is_file():  # In an sdist.
+        return (_ROOT / "commit").read_text()
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(_ROOT), *arguments]

@@ -6,7 +6,7 @@
 # by version, because a distribution's own may be too old.
 set -eu
 
-RUST_MINIMUM=1.85   # edition 2024
+RUST_MINIMUM=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' "$(dirname "$0")/../Cargo.toml")
 PYTHON_MINIMUM=3.11 # tomllib
 
 # command=package; what `make run` needs, and what `make test` needs beyond it.

@@ -692,7 +692,10 @@ impl Peripherals for Cc26x0 {
                     _ => return Ok(false),
                 }
             }
-            FLASH..=FLASH_LAST if let Some(flash) = &mut self.flash => {
+            FLASH..=FLASH_LAST if self.flash.is_some() => {
+                let Some(flash) = &mut self.flash else {
+                    return Ok(false);
+                };
                 return flash.write(address - FLASH, value, context.now);
             }
             VIMS if offset == 4 => self.vims.write_control(value, context.now)?,
