@@ -69,6 +69,8 @@ def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
     ("limit", "code"),
     [
         ("cycles=5%", 14),
+        # Of the earlier value: 55 more are 5.2% of the later one.
+        ("cycles=5.3%", 14),
         ("cycles=5.5%", 0),
         ("cycles=54", 14),
         ("cycles=55", 0),

@@ -63,6 +63,53 @@ def test_numbers_without_steps_show_none(tmp_path: Path) -> None:
     assert not any(f.counts for f in found.findings)
 
 
+def with_row(path: Path, rate: str, energy_uwh: float) -> Path:
+    """Add a row to the table of operations."""
+    study = path.with_name("study.toml")
+    row = f'{{ id = "edge", what = "row", values = [{rate}, {energy_uwh:.9f}] }},\n]\n'
+    study.write_text(study.read_text().removesuffix("]\n") + row)
+    return path
+
+
+@pytest.mark.parametrize(("off", "window_s"), [(0.0007, 30), (-0.0007, 30), (0.0012, None)])
+def test_a_count_is_whole_to_half_a_digit(tmp_path: Path, off: float, window_s: int | None) -> None:
+    """Of a rate of 100.0 that is 0.05%; an operation that ends late in 30 s is 0.033%."""
+    energy_uwh = 20 * (1 + off) * 3.6 / (100 * 30) / 3.6e-3
+    path = with_row(made(tmp_path, 30, 3.6), "100.0", energy_uwh)
+    assert audit(*read(path)).window_s == window_s
+
+
+def doubling(path: Path, rate: str, energy_uwh: float, keys: str = "") -> Path:
+    """Add a table of a loop whose calls double in size, from 1 MiB."""
+    study = path.with_name("study.toml")
+    columns = '{ name = "rate", unit = "MiB/s" }, { name = "energy", unit = "uWh" }'
+    row = f'{{ id = "d", what = "row", values = [{rate}, {energy_uwh:.9f}] }}'
+    text = f'[[section]]\nname = "d"\ncolumn = [{columns}]\nrow = [{row}]\n'
+    study.write_text(study.read_text() + text)
+    table = f'[[table]]\nsection = "d"\nwork = "doubles"\nfirst_bytes = {1 << 20}\n{keys}\n'
+    columns = '[{ device = "it", rate = "rate", energy = "energy" }]'
+    path.write_text(f"{path.read_text()}{table}columns = {columns}\n")
+    return path
+
+
+@pytest.mark.parametrize(("true", "counts"), [(2.04, [5]), (1.96, [5]), (2.08, []), (1.92, [])])
+def test_a_rate_is_known_to_half_a_digit(tmp_path: Path, true: float, counts: list[int]) -> None:
+    """64 MiB in five steps; the rate is printed as 2.0, and energy was computed with that."""
+    path = doubling(made(tmp_path, 30, 3.6), "2.0", 5 * 3.6 * true / (64 * 2.0) / 3.6e-3)
+    (found,) = audit(*read(path)).of("d", "it")
+    assert [count.counts for count in found.counts] == counts
+
+
+@pytest.mark.parametrize(("rate", "milliseconds"), [("3571.4", 0.28), ("3571.5", None)])
+def test_milliseconds_are_known_by_half_a_digit(
+    tmp_path: Path, rate: str, milliseconds: float | None
+) -> None:
+    """A rate of 1000 / 0.28 ms is 3571.43."""
+    path = doubling(made(tmp_path, 30, 3.6), rate, 1.0, "reciprocal_decimals = 2")
+    (found,) = audit(*read(path)).of("d", "it")
+    assert found.milliseconds == milliseconds
+
+
 def test_what_cannot_be(tmp_path: Path) -> None:
     path = made(tmp_path, 30, 3.6)
     text = path.read_text().replace("idle_watt = 0.5", "idle_watt = 2.5")

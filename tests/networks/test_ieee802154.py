@@ -8,6 +8,7 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -450,6 +451,22 @@ def test_the_order_of_the_checks(firmware: Firmware) -> None:
     assert firmware.ask(*Frame(key_index=7).command()) == [str(NO_KEY)]
     bad = Frame(asn=None, suppressed=True)
     assert firmware.ask(*bad.command()) == [str(UNSUPPORTED)]
+
+
+@pytest.mark.parametrize(("mode", "value"), [(EXTENDED, OWN), (SHORT, 0x1234)])
+def test_an_implicit_key_is_of_a_device_in_its_pan(
+    firmware: Firmware, mode: int, value: int
+) -> None:
+    """The same address in another PAN has no key, whether it sends or is sent to."""
+    device = Address(mode, 0x4321, value)
+    explicit = partial(Frame, version=1, asn=None, suppressed=False, key_mode=0)
+    received = explicit(destination=PEER, source=device)
+    sent = explicit(destination=device, source=SELF)
+    for pan, expected in ((0x4321, OK), (0x1111, NO_KEY)):
+        start(firmware, implicit=Address(mode, pan, value))
+        status = firmware.ask("receive", "-", received.secured(KEY, OWN))[0]
+        assert int(status) == expected
+        assert int(firmware.ask(*sent.command())[0]) == expected
 
 
 @pytest.mark.parametrize("strategy", ["program", "streaming"])
