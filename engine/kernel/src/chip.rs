@@ -158,6 +158,19 @@ pub struct Register {
     pub bits: u32,
 }
 
+/// A peripheral and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peripheral {
+    /// The address from which its registers are counted.
+    pub base: u32,
+    /// Its interrupt lines, in the order of its series.
+    #[serde(default)]
+    pub interrupts: Vec<u32>,
+    /// The number of its pins, of a port.
+    pub pins: Option<usize>,
+}
+
 /// A part of the chip that the emulation leaves out.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -237,6 +250,9 @@ pub struct Chip {
     pub mirror: Vec<Mirror>,
     /// Interrupt vectors: addresses of their table entries.
     pub vectors: Table<u32>,
+    /// Emulated peripherals, under the names that the series gives them; absent where the series
+    /// knows all addresses.
+    pub peripherals: Option<Table<Peripheral>>,
     /// Peripheral registers.
     pub registers: Table<Register>,
     /// Power states, the most active first.

@@ -1,6 +1,7 @@
 //! The surroundings of a Cortex-M core: pins, power states and traces for all series, and each
 //! series' registers in their own file.
 
+pub mod instances;
 pub mod sections;
 
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
 use joulemark_kernel::{
-    Chip, Cycles, Fault, FaultKind, Hertz, Image, Memories, Picoseconds, Timeline,
+    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Image, Memories, Picoseconds, Timeline,
 };
 use joulemark_radio::{Antenna, Radio};
 
@@ -19,14 +20,16 @@ use crate::pins::{Pin, PinNames};
 /// Pins of a port.
 const PORT_PINS: usize = 32;
 
-/// Pins without ports.
-pub const PLAIN_PINS: PinNames = PinNames {
-    counts: &[PORT_PINS],
-    name: |pin| &PINS[pin.bit],
-};
+/// Pins of a port without a name.
+pub fn plain(counts: Vec<usize>) -> PinNames {
+    PinNames {
+        counts,
+        name: |pin| &PINS[pin.bit],
+    }
+}
 
 /// Lettered ports with these numbers of pins.
-pub const fn lettered(counts: &'static [usize]) -> PinNames {
+pub fn lettered(counts: Vec<usize>) -> PinNames {
     PinNames {
         counts,
         name: |pin| &PINS[(1 + pin.port) * PORT_PINS + pin.bit],
@@ -34,7 +37,7 @@ pub const fn lettered(counts: &'static [usize]) -> PinNames {
 }
 
 /// Numbered ports with these numbers of pins.
-pub const fn numbered(counts: &'static [usize]) -> PinNames {
+pub fn numbered(counts: Vec<usize>) -> PinNames {
     PinNames {
         counts,
         name: |pin| &NUMBERED_PINS[pin.port * PORT_PINS + pin.bit],
@@ -237,8 +240,10 @@ pub trait Peripherals: Send + Sync {
 /// What the devices on the SPI bus of a number do with a byte at a time.
 pub type Exchange<'a> = &'a mut dyn FnMut(usize, u8, Cycles) -> Option<u8>;
 
-/// Make the peripherals of a series' chip, and its pin names.
-pub type Make = fn(&sections::Core, &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames);
+/// A chip's peripherals, and its pin names.
+pub type Made = (Box<dyn Peripherals>, PinNames);
+/// Makes them for a chip of a series.
+pub type Make = fn(&Chip, &sections::Core, &dyn Fn(&str) -> u32) -> Result<Made, ChipError>;
 
 /// Everything around the core.
 pub struct CortexM {
@@ -272,8 +277,8 @@ impl CortexM {
         make: Make,
         setting: &dyn Fn(&str) -> u32,
         trace: bool,
-    ) -> Self {
-        let (series, pins) = make(core, setting);
+    ) -> Result<Self, ChipError> {
+        let (series, pins) = make(chip, core, setting)?;
         let hz = core.reset_hz.whole();
         let buses = Buses {
             ports: series.serial_ports(),
@@ -283,7 +288,7 @@ impl CortexM {
         if let Some(radio) = series.radio() {
             board.add_radio(radio.state());
         }
-        Self {
+        Ok(Self {
             series,
             pins: Pins::default(),
             timeline: Timeline::new(Hertz(hz)),
@@ -296,7 +301,7 @@ impl CortexM {
             wake_up: core.wake_up_times(),
             flash_state: None,
             calls: None,
-        }
+        })
     }
 
     pub(crate) fn set_image(&mut self, image: &Image) {

@@ -10,10 +10,10 @@ pub struct Pin {
 }
 
 /// A chip's pins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PinNames {
     /// Number of pins of each port.
-    pub counts: &'static [usize],
+    pub counts: Vec<usize>,
     /// Returns a pin's name.
     pub name: fn(Pin) -> &'static str,
 }
@@ -37,7 +37,9 @@ impl PinNames {
     }
 
     fn range(&self) -> String {
-        let last = self.counts.len() - 1;
+        let Some(last) = self.counts.iter().rposition(|&count| count > 0) else {
+            return "none".into();
+        };
         let end = Pin {
             port: last,
             bit: self.counts[last] - 1,

@@ -4,19 +4,53 @@
 //! domains and oscillators respond at once. Addresses and fields were compared with TI's headers
 //! `hw_memmap.h`, `hw_aon_*.h`, `hw_aux_*.h`, `hw_ddi*.h`, `hw_adi*.h` and `hw_fcfg1.h`.
 
-const ADI2: u32 = 0x4008_6000;
-const ADI3: u32 = 0x4008_6200;
-const SYSCTL: u32 = 0x4009_0000;
-const WUC: u32 = 0x4009_1000;
-const EVENT: u32 = 0x4009_3000;
-const IOC: u32 = 0x4009_4000;
-const BATMON: u32 = 0x4009_5000;
-const AUX_WUC: u32 = 0x400c_6000;
-const SMPH: u32 = 0x400c_8000;
-const DDI: u32 = 0x400c_a000;
-const ADI4: u32 = 0x400c_b000;
-const FCFG1: u32 = 0x5000_1000;
-const CCFG: u32 = 0x5000_3000;
+/// The blocks of registers; each family has some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AonBlock {
+    /// `AON_SYSCTL`.
+    SystemControl,
+    /// `AON_WUC`.
+    WakeUp,
+    /// `AON_PMCTL`.
+    PowerManagement,
+    /// `AON_EVENT`.
+    Events,
+    /// `AON_IOC`.
+    Pads,
+    /// `AON_BATMON`.
+    Battery,
+    /// `AUX_WUC`.
+    AuxWakeUp,
+    /// `AUX_EVCTL`.
+    AuxEvents,
+    /// `AUX_SYSIF`.
+    AuxSystem,
+    /// `AUX_ANAIF`.
+    AuxAnalogue,
+    /// `AUX_SMPH`.
+    Semaphores,
+    /// `AUX_DDI0_OSC`.
+    Oscillators,
+    /// `ADI2`, `ADI3` and `AUX_ADI4`: references and converters.
+    References(usize),
+    /// `FCFG1`.
+    Factory,
+    /// `CCFG`.
+    Customer,
+    /// The flash controller's set-up.
+    Flash,
+}
+
+/// What the factory configuration says of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    /// `ICEPICK_DEVICE_ID`.
+    pub device_id: u32,
+    /// `USER_ID`, by which programs tell the members of a family.
+    pub user_id: u32,
+    /// The last word of its addresses.
+    pub number: u32,
+}
 
 /// `SLEEPCTL` with the pads awake, as TI's start-up code finds it after a cold reset.
 const SLEEPCTL: usize = 2;
@@ -73,6 +107,7 @@ const TRIM_CAL_REVISION: u32 = 0x314;
 /// From this trim revision on, start-up code leaves the trims unchanged.
 const TRIMMED: u32 = 527;
 /// FCFG1 words that identify the device, in both families.
+const USER_ID: u32 = 0x294;
 const MAC_BLE: u32 = 0x2e8;
 const MAC_BLE_HIGH: u32 = 0x2ec;
 const MAC_15_4: u32 = 0x2f0;
@@ -105,11 +140,11 @@ pub trait AlwaysOn: Send + Sync {
         self.set_reset_source(source);
     }
 
-    /// Read the word at an address; `None` if there is none.
-    fn read(&mut self, address: u32) -> Option<u32>;
+    /// Read the word at an offset in a block; `None` if there is none.
+    fn read(&mut self, block: AonBlock, offset: u32) -> Option<u32>;
 
     /// Write `width` bytes; false if there is no such register.
-    fn write(&mut self, address: u32, value: u32, width: u32) -> bool;
+    fn write(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool;
 }
 
 /// The battery monitor, with constant readings.
@@ -232,30 +267,28 @@ impl<const BYTES: usize> Slave<BYTES> {
 /// and the customer configuration. The oscillators have `OSCILLATORS` bytes of registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Common<const OSCILLATORS: usize> {
-    /// Offset of the oscillators' `STAT0`, and CCFG's page.
+    /// Offset of the oscillators' `STAT0`, and of the customer configuration in CCFG.
     stat0: u32,
     ccfg: u32,
     semaphores: Semaphores,
     oscillators: Slave<OSCILLATORS>,
     references: [Slave<16>; 3],
-    device_id: u32,
+    identity: Identity,
     revision: u32,
-    number: u32,
     pub(crate) customer: [u32; CCFG_BYTES as usize / 4],
 }
 
 impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
-    /// A device of this identity, revision and number.
-    pub(crate) fn new(stat0: u32, ccfg: u32, device_id: u32, revision: u32, number: u32) -> Self {
+    /// A device of this identity and revision.
+    pub(crate) fn new(stat0: u32, ccfg: u32, identity: Identity, revision: u32) -> Self {
         Self {
             stat0,
             ccfg,
             semaphores: Semaphores::default(),
             oscillators: Slave::new(),
             references: [Slave::new(), Slave::new(), Slave::new()],
-            device_id,
+            identity,
             revision,
-            number,
             customer: [u32::MAX; CCFG_BYTES as usize / 4],
         }
     }
@@ -270,37 +303,25 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
     /// Return an existing word of FCFG1.
     pub(crate) const fn factory(&self, offset: u32) -> u32 {
         match offset {
-            MAC_BLE | MAC_15_4 => self.number,
+            MAC_BLE | MAC_15_4 => self.identity.number,
             MAC_BLE_HIGH | MAC_15_4_HIGH => IEEE_PREFIX,
-            ICEPICK_DEVICE_ID => self.device_id,
+            ICEPICK_DEVICE_ID => self.identity.device_id,
+            USER_ID => self.identity.user_id,
             FCFG1_REVISION => self.revision,
             // Trim values, which no document states.
             _ => 0,
         }
     }
 
-    fn slave(address: u32) -> Option<(usize, u32)> {
-        let offset = address & 0xfff;
-        match address & !0xfff {
-            ADI2 if offset >= ADI3 - ADI2 => Some((1, offset - (ADI3 - ADI2))),
-            ADI2 => Some((0, offset)),
-            ADI4 => Some((2, offset)),
-            _ => None,
-        }
-    }
-
-    /// Read the word at an address; `None` if there is none.
-    pub(crate) fn read(&mut self, address: u32) -> Option<u32> {
-        if let Some((which, offset)) = Self::slave(address) {
-            return self.references[which].word(offset);
-        }
-        let offset = address & 0xfff;
-        match address & !0xfff {
-            SMPH => self.semaphores.take(offset as usize / 4),
-            DDI if offset == self.stat0 => self.oscillators.status(),
-            DDI => self.oscillators.word(offset),
-            page if page == self.ccfg => {
-                let word = offset.checked_sub(CCFG_FIRST)? / 4;
+    /// Read the word at an offset in a block; `None` if there is none.
+    pub(crate) fn read(&mut self, block: AonBlock, offset: u32) -> Option<u32> {
+        match block {
+            AonBlock::References(which) => self.references[which].word(offset),
+            AonBlock::Semaphores => self.semaphores.take(offset as usize / 4),
+            AonBlock::Oscillators if offset == self.stat0 => self.oscillators.status(),
+            AonBlock::Oscillators => self.oscillators.word(offset),
+            AonBlock::Customer => {
+                let word = offset.checked_sub(self.ccfg)? / 4;
                 self.customer.get(word as usize).copied()
             }
             _ => None,
@@ -308,14 +329,11 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
     }
 
     /// Write `width` bytes; false if there is no such register.
-    pub(crate) fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
-        if let Some((which, offset)) = Self::slave(address) {
-            return self.references[which].write(offset, value, width);
-        }
-        let offset = address & 0xfff;
-        match address & !0xfff {
-            SMPH => self.semaphores.set(offset as usize / 4, value & 1 != 0),
-            DDI => self.oscillators.write(offset, value, width),
+    pub(crate) fn write(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool {
+        match block {
+            AonBlock::References(which) => self.references[which].write(offset, value, width),
+            AonBlock::Semaphores => self.semaphores.set(offset as usize / 4, value & 1 != 0),
+            AonBlock::Oscillators => self.oscillators.write(offset, value, width),
             _ => false,
         }
     }
@@ -335,8 +353,8 @@ pub struct Cc26x0Aon {
 }
 
 impl Cc26x0Aon {
-    /// The state after a cold reset of a device of this identity and number.
-    pub fn new(device_id: u32, number: u32) -> Self {
+    /// The state after a cold reset of a device of this identity.
+    pub fn new(identity: Identity) -> Self {
         let mut system = [0; 3];
         system[SLEEPCTL] = IO_PAD_SLEEP_DIS;
         let mut wake_up = [0; 0x48 / 4];
@@ -350,7 +368,7 @@ impl Cc26x0Aon {
             pads,
             battery: Battery::default(),
             aux: [0; 0x60 / 4],
-            common: Common::new(STAT0, CCFG, device_id, REVISION, number),
+            common: Common::new(STAT0, CCFG_FIRST, identity, REVISION),
         }
     }
 
@@ -393,17 +411,16 @@ impl AlwaysOn for Cc26x0Aon {
         self.common.set_customer(configuration);
     }
 
-    fn read(&mut self, address: u32) -> Option<u32> {
-        let offset = address & 0xfff;
+    fn read(&mut self, block: AonBlock, offset: u32) -> Option<u32> {
         let index = offset as usize / 4;
-        match address & !0xfff {
-            SYSCTL => self.system.get(index).copied(),
-            WUC if offset == PWRSTAT => Some(self.power()),
-            WUC => self.wake_up.get(index).copied(),
-            EVENT => self.events.get(index).copied(),
-            IOC => self.pads.get(index).copied(),
-            BATMON => self.battery.read(offset),
-            AUX_WUC => match offset {
+        match block {
+            AonBlock::SystemControl => self.system.get(index).copied(),
+            AonBlock::WakeUp if offset == PWRSTAT => Some(self.power()),
+            AonBlock::WakeUp => self.wake_up.get(index).copied(),
+            AonBlock::Events => self.events.get(index).copied(),
+            AonBlock::Pads => self.pads.get(index).copied(),
+            AonBlock::Battery => self.battery.read(offset),
+            AonBlock::AuxWakeUp => match offset {
                 // Acknowledgements of PWRDWNREQ and CLKLFREQ.
                 0x0c | 0x14 => Some(self.aux[index - 1]),
                 // Requests, and their acknowledgements one bit higher.
@@ -412,23 +429,22 @@ impl AlwaysOn for Cc26x0Aon {
                 0x4c => Some((self.aux[index - 1] & 1) * 3),
                 _ => self.aux.get(index).copied(),
             },
-            FCFG1 => self.factory(offset),
-            _ => self.common.read(address),
+            AonBlock::Factory => self.factory(offset),
+            _ => self.common.read(block, offset),
         }
     }
 
-    fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
-        let offset = address & 0xfff;
-        let block = match address & !0xfff {
-            BATMON => return width == 4 && self.battery.write(offset, value),
-            SYSCTL => &mut self.system[..],
-            WUC if offset != PWRSTAT => &mut self.wake_up,
-            EVENT => &mut self.events,
-            IOC => &mut self.pads,
-            AUX_WUC => &mut self.aux,
-            _ => return self.common.write(address, value, width),
+    fn write(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool {
+        let held = match block {
+            AonBlock::Battery => return width == 4 && self.battery.write(offset, value),
+            AonBlock::SystemControl => &mut self.system[..],
+            AonBlock::WakeUp if offset != PWRSTAT => &mut self.wake_up,
+            AonBlock::Events => &mut self.events,
+            AonBlock::Pads => &mut self.pads,
+            AonBlock::AuxWakeUp => &mut self.aux,
+            _ => return self.common.write(block, offset, value, width),
         };
-        let register = block.get_mut(offset as usize / 4);
+        let register = held.get_mut(offset as usize / 4);
         width == 4 && register.map(|register| *register = value).is_some()
     }
 }

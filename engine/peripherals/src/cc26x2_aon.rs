@@ -4,20 +4,10 @@
 //! Addresses and fields were compared with this family's TI headers `hw_memmap.h`,
 //! `hw_aon_pmctl.h`, `hw_aux_sysif.h`, `hw_ddi_0_osc.h`, `hw_fcfg1.h` and `hw_ccfg.h`.
 
-use crate::cc26x0_aon::{AlwaysOn, Battery, Common};
+use crate::cc26x0_aon::{AlwaysOn, AonBlock, Battery, CCFG_BYTES, Common, Identity};
 
-const PMCTL: u32 = 0x4009_0000;
-const EVENT: u32 = 0x4009_3000;
-const IOC: u32 = 0x4009_4000;
-const BATMON: u32 = 0x4009_5000;
-const EVCTL: u32 = 0x400c_5000;
-const SYSIF: u32 = 0x400c_6000;
-const ANAIF: u32 = 0x400c_9000;
-const FLASH: u32 = 0x4003_0000;
-const FLASH_LAST: u32 = 0x4003_2000;
-const FCFG1: u32 = 0x5000_1000;
 /// CCFG is at the end of the last 8-KiB flash sector.
-const CCFG: u32 = 0x5000_4000;
+const CCFG_FIRST: u32 = 0x2000 - CCFG_BYTES;
 
 /// `PWRSTAT`: JTAG is on, AUX and its bus are out of reset.
 const PWRSTAT: u32 = 0x14;
@@ -54,11 +44,8 @@ pub struct Cc26x2Aon {
 }
 
 impl Cc26x2Aon {
-    /// Mask and value of the device identity bits (the wafer number) that mark this family.
-    pub const FAMILY: (u32, u32) = (0x0fff_f000, 0x0bb4_1000);
-
-    /// The state after a cold reset of a device of this identity and number.
-    pub fn new(device_id: u32, number: u32) -> Self {
+    /// The state after a cold reset of a device of this identity.
+    pub fn new(identity: Identity) -> Self {
         let mut power = [0; 0x40 / 4];
         power[SLEEPCTL] = 1;
         let mut pads = [0; 6];
@@ -72,7 +59,7 @@ impl Cc26x2Aon {
             event_control: [0; 0x60 / 4],
             analogue: [0; 0x60 / 4],
             flash: vec![0; 0x2400 / 4],
-            common: Common::new(STAT0, CCFG, device_id, REVISION, number),
+            common: Common::new(STAT0, CCFG_FIRST, identity, REVISION),
         }
     }
 
@@ -110,42 +97,40 @@ impl AlwaysOn for Cc26x2Aon {
         self.common.set_customer(configuration);
     }
 
-    fn read(&mut self, address: u32) -> Option<u32> {
-        let offset = address & 0xfff;
+    fn read(&mut self, block: AonBlock, offset: u32) -> Option<u32> {
         let index = offset as usize / 4;
-        match address & !0xfff {
-            FLASH..=FLASH_LAST => self.flash.get((address - FLASH) as usize / 4).copied(),
-            PMCTL if offset == PWRSTAT => Some(POWER),
-            PMCTL => self.power.get(index).copied(),
-            EVENT => self.events.get(index).copied(),
-            IOC => self.pads.get(index).copied(),
-            BATMON => self.battery.read(offset),
-            EVCTL => self.event_control.get(index).copied(),
-            SYSIF => self.read_system(offset),
-            ANAIF => self.analogue.get(index).copied(),
-            FCFG1 => self.factory(offset),
-            _ => self.common.read(address),
+        match block {
+            AonBlock::Flash => self.flash.get(index).copied(),
+            AonBlock::PowerManagement if offset == PWRSTAT => Some(POWER),
+            AonBlock::PowerManagement => self.power.get(index).copied(),
+            AonBlock::Events => self.events.get(index).copied(),
+            AonBlock::Pads => self.pads.get(index).copied(),
+            AonBlock::Battery => self.battery.read(offset),
+            AonBlock::AuxEvents => self.event_control.get(index).copied(),
+            AonBlock::AuxSystem => self.read_system(offset),
+            AonBlock::AuxAnalogue => self.analogue.get(index).copied(),
+            AonBlock::Factory => self.factory(offset),
+            _ => self.common.read(block, offset),
         }
     }
 
-    fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
-        let offset = address & 0xfff;
+    fn write(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool {
         let index = offset as usize / 4;
-        let block = match address & !0xfff {
-            BATMON => return width == 4 && self.battery.write(offset, value),
-            FLASH..=FLASH_LAST if address - FLASH != FSM_EXECUTE => {
-                let register = self.flash.get_mut((address - FLASH) as usize / 4);
+        let held = match block {
+            AonBlock::Battery => return width == 4 && self.battery.write(offset, value),
+            AonBlock::Flash if offset != FSM_EXECUTE => {
+                let register = self.flash.get_mut(index);
                 return register.map(|register| *register = value).is_some();
             }
-            PMCTL if offset != PWRSTAT => &mut self.power[..],
-            EVENT => &mut self.events,
-            IOC => &mut self.pads,
-            EVCTL => &mut self.event_control,
-            SYSIF => &mut self.system,
-            ANAIF => &mut self.analogue,
-            _ => return self.common.write(address, value, width),
+            AonBlock::PowerManagement if offset != PWRSTAT => &mut self.power[..],
+            AonBlock::Events => &mut self.events,
+            AonBlock::Pads => &mut self.pads,
+            AonBlock::AuxEvents => &mut self.event_control,
+            AonBlock::AuxSystem => &mut self.system,
+            AonBlock::AuxAnalogue => &mut self.analogue,
+            _ => return self.common.write(block, offset, value, width),
         };
-        let register = block.get_mut(index);
+        let register = held.get_mut(index);
         width == 4 && register.map(|register| *register = value).is_some()
     }
 }

@@ -57,7 +57,7 @@ pub mod watchdog;
 pub use adc12::Adc12;
 pub use aon_rtc::AonRtc;
 pub use basic_clock::{BasicClock, Source};
-pub use cc26x0_aon::{AlwaysOn, Cc26x0Aon};
+pub use cc26x0_aon::{AlwaysOn, AonBlock, Cc26x0Aon, Identity};
 pub use cc26x0_flash::Cc26x0Flash;
 pub use cc26x0_rf::Cc26x0Rf;
 pub use cc26x2_aon::Cc26x2Aon;

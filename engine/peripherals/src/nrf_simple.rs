@@ -339,6 +339,7 @@ impl Nrf for NrfEgu {
 #[derive(Clone, Debug, Default)]
 pub struct NrfPpi {
     enabled: u32,
+    wired: [(u32, [u32; 2]); 2],
     /// Event and task addresses of each programmable channel.
     channels: [[u32; 2]; 20],
     /// A second task for each channel.
@@ -347,19 +348,22 @@ pub struct NrfPpi {
 }
 
 impl NrfPpi {
-    /// Preprogrammed channels between timer 0 and real-time counter 0, as event and task. Those of
-    /// the radio and its AES engines are missing because these are left out.
-    const WIRED: [(u32, [u32; 2]); 2] = [
-        (30, [0x4000_b140, 0x4000_800c]),
-        (31, [0x4000_b140, 0x4000_8000]),
-    ];
+    /// Preprogrammed channels 30 and 31: a compare event of real-time counter 0 clears and starts
+    /// timer 0. Those of the radio and its AES engines are missing because these are left out.
+    pub fn new(counter_base: u32, timer_base: u32) -> Self {
+        let event = counter_base + 0x140;
+        Self {
+            wired: [(30, [event, timer_base + 0x00c]), (31, [event, timer_base])],
+            ..Self::default()
+        }
+    }
 
     /// The tasks that an event starts, by address.
     pub fn tasks(&self, event: u32) -> Vec<u32> {
         if self.enabled == 0 {
             return Vec::new();
         }
-        let channels = (0..).zip(self.channels).chain(Self::WIRED);
+        let channels = (0..).zip(self.channels).chain(self.wired);
         let started = channels
             .filter(|&(number, [from, _])| self.enabled >> number & 1 != 0 && from == event);
         started

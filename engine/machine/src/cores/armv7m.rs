@@ -73,7 +73,7 @@ impl Armv7m {
             .map_err(|error| Error::Argument(error.0))?;
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         check_fit(chip, image, |address| is_memory(chip, address), DIGITS)?;
-        let bus = CortexM::new(chip, &parameters, make, &setting, options.trace);
+        let bus = CortexM::new(chip, &parameters, make, &setting, options.trace)?;
         let config = config(chip, &parameters, setting("stop_on_fault") != 0)?;
         let mut core = Core::new(bus, &config);
         let divider = parameters.systick_divider.as_ref();

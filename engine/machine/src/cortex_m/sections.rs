@@ -1,5 +1,7 @@
 //! Sections of a Cortex-M chip's file, beyond those that every chip has.
 
+use std::ops::Range;
+
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
@@ -31,9 +33,6 @@ pub struct Core {
     pub systick_calibration: Option<Constant>,
     /// Regions of the memory protection unit, if there is one.
     pub mpu_regions: Option<Constant>,
-    /// The factory configuration's device identity word, if the registers that start-up code sets
-    /// up are emulated.
-    pub device_id: Option<Constant>,
     /// How boot code finds the program, unless that is always at the start of flash.
     pub boot: Option<Boot>,
     /// Section `aes_cycles`.
@@ -48,6 +47,9 @@ pub struct Core {
     /// The end of flash, whether or not its controller is emulated.
     #[serde(skip)]
     pub flash_end: u32,
+    /// Addresses of the cache's own RAM.
+    #[serde(skip)]
+    pub cache_ram: Range<u32>,
     /// Sections `device_wait`.
     #[serde(skip)]
     pub device_waits: Vec<DeviceWait>,
@@ -154,12 +156,12 @@ pub struct Cache {
 }
 
 impl Core {
-    /// Read and check all sections of a chip.
+    /// Check that a chip has these sections and those of its series alone.
     ///
     /// # Errors
     /// A section is missing, unknown or wrong.
-    pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&[
+    pub fn check(chip: &Chip, of_series: &[&str]) -> Result<(), ChipError> {
+        let known = [
             "cortex_m",
             "cache",
             "aes_cycles",
@@ -167,7 +169,16 @@ impl Core {
             "flash_controller",
             "device_wait",
             "wake_up",
-        ])?;
+        ];
+        chip.only_sections(&[&known, of_series].concat())?;
+        Self::of(chip).map(drop)
+    }
+
+    /// Read and check these sections of a chip.
+    ///
+    /// # Errors
+    /// A section is missing or wrong.
+    pub fn of(chip: &Chip) -> Result<Self, ChipError> {
         let mut core: Self = chip.needed_section("cortex_m")?;
         core.aes = chip.section("aes_cycles")?;
         core.radio = chip.section("radio")?;
@@ -177,6 +188,16 @@ impl Core {
             .iter()
             .find(|memory| memory.kind == MemoryKind::Flash);
         core.flash_end = flash.map_or(0, |memory| memory.start + memory.size);
+        let mut memories = chip.memory.iter();
+        let is_cache_ram = |memory: &&Memory| {
+            memory
+                .timing
+                .as_ref()
+                .is_some_and(|timing| timing.cache_ram)
+        };
+        core.cache_ram = memories
+            .find(is_cache_ram)
+            .map_or(0..0, |memory| memory.start..memory.start + memory.size);
         core.device_waits = chip.section("device_wait")?.unwrap_or_default();
         core.wake_up = chip.section("wake_up")?.unwrap_or_default();
         let known = |name: &str| chip.power_state.iter().any(|state| state.name == name);

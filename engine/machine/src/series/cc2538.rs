@@ -1,49 +1,111 @@
 //! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog and the clocks of `SYS_CTRL`
-//! (SWRU319). Addresses and interrupt lines of the timers were compared with those in Contiki's
-//! port.
+//! (SWRU319).
+
+use std::sync::Arc;
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FineHertz, Hertz, Memories, Picoseconds, Timeline};
+use joulemark_kernel::{
+    Chip, ChipError, Cycles, Fault, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
     Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl022, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
 };
 use joulemark_radio::{Radio, oqpsk_2450::PHY};
+use serde::Deserialize;
 
 use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Exchange, Peripherals, Reset, lettered};
-use crate::pins::PinNames;
+use crate::cortex_m::{Anew, Context, Exchange, Made, Peripherals, Reset, lettered};
 use crate::series::Series;
 
-const SSI0: u32 = 0x4000_8000;
-const SSI1: u32 = 0x4000_9000;
-const UART0: u32 = 0x4000_c000;
-const UART1: u32 = 0x4000_d000;
-const I2CM: u32 = 0x4002_0000;
-const GPT0: u32 = 0x4003_0000;
-const GPT3: u32 = 0x4003_3000;
-const RFCORE: u32 = 0x4008_8000;
-const AES: u32 = 0x4008_b000;
-const SYS_CTRL: u32 = 0x400d_2000;
-const FLASH_CTRL: u32 = 0x400d_3000;
-/// Chip identity (Contiki's `soc.c`, TI's `hw_flash_ctrl.h` and `flash.c`): the chip's number above
-/// the codes for 32 KB of RAM and 512 KB of flash; and its major and minor revision, which no
-/// document states (2.0 is assumed), above the bits of the AES and public-key engines.
-const DIECFG0: u32 = 0x400d_3014;
-const DIECFG2: u32 = 0x400d_301c;
-const IDENTITY: u32 = 0xb964 << 16 | 4 << 7 | 4 << 4;
-const REVISION: u32 = 0x20 << 8 | 0b11;
-const IOC: u32 = 0x400d_4000;
+/// A peripheral of the series.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Uart(usize),
+    Ssi(usize),
+    I2c,
+    Gpt(usize),
+    Rf,
+    Aes,
+    SysCtrl,
+    FlashCtrl,
+    Ioc,
+    SlowTimer,
+    Analogue,
+    SocAdc,
+    Gpio(usize),
+    Udma,
+}
+
+const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<Block> {
+    Instance::new(name, block, 0x1000, interrupts)
+}
+
+/// Interrupts in the regular map, followed for those that `I_MAP` moves by those in the alternate
+/// one. RFCORE has the radio's, its errors' and the MAC timer's.
+static INSTANCES: [Instance<Block>; 22] = [
+    block("UART0", Block::Uart(0), 1),
+    block("UART1", Block::Uart(1), 1),
+    block("SSI0", Block::Ssi(0), 1),
+    block("SSI1", Block::Ssi(1), 1),
+    block("I2C_M0", Block::I2c, 0),
+    block("GPTIMER0", Block::Gpt(0), 2),
+    block("GPTIMER1", Block::Gpt(1), 2),
+    block("GPTIMER2", Block::Gpt(2), 2),
+    block("GPTIMER3", Block::Gpt(3), 2),
+    block("RFCORE", Block::Rf, 6),
+    block("AES", Block::Aes, 2),
+    block("SYS_CTRL", Block::SysCtrl, 0),
+    block("FLASH_CTRL", Block::FlashCtrl, 0),
+    block("IOC", Block::Ioc, 0),
+    block("SMWDTHROSC", Block::SlowTimer, 2),
+    block("ANA_REGS", Block::Analogue, 0),
+    block("SOC_ADC", Block::SocAdc, 0),
+    block("GPIO_A", Block::Gpio(0), 1).port(),
+    block("GPIO_B", Block::Gpio(1), 1).port(),
+    block("GPIO_C", Block::Gpio(2), 1).port(),
+    block("GPIO_D", Block::Gpio(3), 1).port(),
+    block("UDMA", Block::Udma, 2),
+];
+
+/// Registers in the page of `FLASH_CTRL` that identify the chip.
+const DIECFG0: u32 = 0x14;
+const DIECFG2: u32 = 0x1c;
+
+/// What identifies the chip: section `factory`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Factory {
+    /// `DIECFG0`: the chip's number, and codes of its memories' sizes.
+    identity: Constant,
+    /// `DIECFG2`: its revision, and which engines it has.
+    revision: Constant,
+}
+
+/// What is the same for all specimens of a chip.
+struct Parameters {
+    instances: Instances<Block>,
+    identity: u32,
+    revision: u32,
+}
+
+impl Parameters {
+    fn of(chip: &Chip) -> Result<Self, ChipError> {
+        let factory: Factory = chip.needed_section("factory")?;
+        Ok(Self {
+            instances: Instances::of(chip, &INSTANCES)?,
+            identity: factory.identity.whole(),
+            revision: factory.revision.whole(),
+        })
+    }
+}
+
 /// Functions and drive of 32 pins, and pin selection for 21 inputs.
 const IOC_WORDS: usize = 85;
-const SMWDTHROSC: u32 = 0x400d_5000;
 /// Bias currents of the analogue part; 0x13 after a reset.
-const IVCTRL: u32 = 0x400d_6004;
-const SOC_ADC: u32 = 0x400d_7000;
-const GPIO_A: u32 = 0x400d_9000;
-const GPIO_D: u32 = 0x400d_c000;
-const UDMA: u32 = 0x400f_f000;
+const IVCTRL: u32 = 4;
 
 /// `CLOCK_CTRL` and `CLOCK_STA`.
 const OSC32K: u32 = 1 << 24;
@@ -86,10 +148,6 @@ const HELD: [(u32, u32, u32); 11] = [
 ];
 /// `I_MAP`: 1 selects the alternate interrupt map.
 const I_MAP: u32 = 0x98;
-/// Interrupt lines of the RF core, its errors, AES engine, sleep timer and MAC timer, in the
-/// regular and the alternate map (RIOT's `cc2538.h`, `RF_RXTX_IRQn` and `RF_RXTX_ALT_IRQn` and so
-/// on).
-const MAPPED: [[usize; 5]; 2] = [[141, 142, 143, 145, 146], [26, 27, 30, 32, 33]];
 
 /// Location of the device's IEEE address in the information page: two words, the higher first
 /// (Contiki-NG, `ieee-addr.c`).
@@ -177,7 +235,8 @@ fn held(offset: u32) -> Option<u32> {
     found.map(|&(_, _, bits)| bits)
 }
 
-pub struct Cc2538 {
+struct Cc2538 {
+    parameters: Arc<Parameters>,
     uart: [Pl011; 2],
     /// `UART_CC` of both.
     uart_clock: [u32; 2],
@@ -216,17 +275,22 @@ pub struct Cc2538 {
 pub static SERIES: Series = Series {
     name: "cc2538",
     core: &armv7m::TARGET,
-    check: |chip| Core::of(chip).map(drop),
+    check: |chip| {
+        Core::check(chip, &["factory"])?;
+        Parameters::of(chip).map(drop)
+    },
     make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
 };
 
 /// Make the peripherals of a chip of this series, and its pin names.
-fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    (Box::new(Cc2538::new(core, setting)), lettered(&[8; 4]))
+fn make(chip: &Chip, core: &Core, setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
+    let parameters = Arc::new(Parameters::of(chip)?);
+    let pins = lettered(parameters.instances.pins(Block::Gpio));
+    Ok((Box::new(Cc2538::new(parameters, core, setting)), pins))
 }
 
 impl Cc2538 {
-    pub fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+    fn new(parameters: Arc<Parameters>, core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
         let (reset, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
         let low = Hertz(low_hz).into();
@@ -238,6 +302,7 @@ impl Cc2538 {
         let radio = core.radio.as_ref();
         let flash = core.flash.clone();
         Self {
+            parameters,
             uart: [Pl011::new(16), Pl011::new(16)],
             uart_clock: [0; 2],
             ssi: Default::default(),
@@ -291,21 +356,15 @@ impl Cc2538 {
             ssi.set_clocks(core, own(source));
         }
     }
-
-    fn gpio(address: u32) -> Option<(usize, u32)> {
-        (GPIO_A..GPIO_D + 0x1000)
-            .contains(&address)
-            .then(|| ((address - GPIO_A) as usize >> 12, address & 0xfff))
-    }
 }
 
 impl Peripherals for Cc2538 {
     fn serial_ports(&self) -> &'static [&'static str] {
-        &["UART0", "UART1"]
+        &["UART0", "UART1"][..self.parameters.instances.run(Block::Uart)]
     }
 
     fn spi_buses(&self) -> &'static [&'static str] {
-        &["SSI0", "SSI1"]
+        &["SSI0", "SSI1"][..self.parameters.instances.run(Block::Ssi)]
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
@@ -317,9 +376,12 @@ impl Peripherals for Cc2538 {
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
-        let offset = address & 0xfff;
-        if let Some((port, offset)) = Self::gpio(address) {
-            return Ok(match offset {
+        let Some((block, offset)) = self.parameters.instances.find(address) else {
+            return Ok(None);
+        };
+        let now = context.now;
+        Ok(match block {
+            Block::Gpio(port) => match offset {
                 // Address bits 9 to 2 mask the pins that are read.
                 0..=0x3fc => Some(context.pins.level(port) & offset >> 2),
                 0x400 => Some(self.direction[port]),
@@ -329,45 +391,38 @@ impl Peripherals for Cc2538 {
                     Some(self.gpio_held[port][(offset as usize & 0x1ff) / 4])
                 }
                 _ => None,
-            });
-        }
-        Ok(match address & !0xfff {
-            base @ (UART0 | UART1) if offset == CC => {
-                Some(self.uart_clock[(base - UART0) as usize >> 12])
-            }
-            base @ (SSI0 | SSI1) if offset == CC => Some(self.ssi_clock[usize::from(base == SSI1)]),
-            base @ (SSI0 | SSI1) => self.ssi[usize::from(base == SSI1)].read(offset, context.now),
-            UART0 => self.uart[0].read(offset),
-            UART1 => self.uart[1].read(offset),
-            base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
-            SMWDTHROSC => self.slow.read(offset, context.now),
-            SYS_CTRL => match offset {
+            },
+            Block::Uart(index) if offset == CC => Some(self.uart_clock[index]),
+            Block::Ssi(index) if offset == CC => Some(self.ssi_clock[index]),
+            Block::Ssi(index) => self.ssi[index].read(offset, now),
+            Block::Uart(index) => self.uart[index].read(offset),
+            Block::Gpt(index) => self.gpt[index].read(offset, now),
+            Block::SlowTimer => self.slow.read(offset, now),
+            Block::SysCtrl => match offset {
                 0 => Some(self.clock_ctrl),
                 4 => {
-                    let high = self.slow.is_clock_high(context.now);
+                    let high = self.slow.is_clock_high(now);
                     let level = if high { SYNC_32K } else { 0 };
                     Some(self.clock_ctrl | level | self.reset_source | XOSC_STB | HSOSC_STB)
                 }
                 I_MAP => Some(self.has_alternate_map.into()),
                 _ => held(offset).map(|_| self.held[offset as usize / 4]),
             },
-            RFCORE => {
+            Block::Rf => {
                 let time = context.time;
                 self.rf.as_mut().and_then(|rf| rf.read(offset, time))
             }
-            AES => self
-                .aes
-                .as_mut()
-                .and_then(|aes| aes.read(offset, context.now)),
-            I2CM => self.i2c.read(offset, context.now),
-            UDMA => self.udma.read(offset),
-            SOC_ADC => self.adc.read(offset),
-            _ if address == IVCTRL => Some(self.ivctrl),
-            IOC => self.ioc.get(offset as usize / 4).copied(),
-            _ if address == DIECFG0 => Some(IDENTITY),
-            _ if address == DIECFG2 => Some(REVISION),
-            FLASH_CTRL => self.flash.as_ref().and_then(|flash| flash.read(offset)),
-            _ => None,
+            Block::Aes => self.aes.as_mut().and_then(|aes| aes.read(offset, now)),
+            Block::I2c => self.i2c.read(offset, now),
+            Block::Udma => self.udma.read(offset),
+            Block::SocAdc => self.adc.read(offset),
+            Block::Analogue => (offset == IVCTRL).then_some(self.ivctrl),
+            Block::Ioc => self.ioc.get(offset as usize / 4).copied(),
+            Block::FlashCtrl => match offset {
+                DIECFG0 => Some(self.parameters.identity),
+                DIECFG2 => Some(self.parameters.revision),
+                _ => self.flash.as_ref().and_then(|flash| flash.read(offset)),
+            },
         })
     }
 
@@ -377,57 +432,55 @@ impl Peripherals for Cc2538 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
-        let offset = address & 0xfff;
-        if let Some((port, offset)) = Self::gpio(address) {
-            match offset {
-                0..=0x3fc => {
-                    let mask = offset >> 2;
-                    let output = &mut context.pins.output[port];
-                    *output = *output & !mask | value & mask;
+        let Some((block, offset)) = self.parameters.instances.find(address) else {
+            // `OpenWSN` stores to an offset instead of an address (`radio_init`, IVCTRL), and real
+            // motes continue: a store to the ROM has no effect.
+            return Ok(address <= ROM_LAST);
+        };
+        let now = context.now;
+        match block {
+            Block::Gpio(port) => {
+                match offset {
+                    0..=0x3fc => {
+                        let mask = offset >> 2;
+                        let output = &mut context.pins.output[port];
+                        *output = *output & !mask | value & mask;
+                    }
+                    0x400 => self.direction[port] = value & 0xff,
+                    0x420 => self.alternate[port] = value & 0xff,
+                    0x404..=0x41c => return Ok(self.gpio_interrupts[port].write(offset, value)),
+                    0x520..=0x524 | 0x700..=0x71c => {
+                        self.gpio_held[port][(offset as usize & 0x1ff) / 4] = value;
+                    }
+                    _ => return Ok(false),
                 }
-                0x400 => self.direction[port] = value & 0xff,
-                0x420 => self.alternate[port] = value & 0xff,
-                0x404..=0x41c => return Ok(self.gpio_interrupts[port].write(offset, value)),
-                0x520..=0x524 | 0x700..=0x71c => {
-                    self.gpio_held[port][(offset as usize & 0x1ff) / 4] = value;
-                }
-                _ => return Ok(false),
+                context.pins.enabled[port] = self.direction[port] & !self.alternate[port];
             }
-            context.pins.enabled[port] = self.direction[port] & !self.alternate[port];
-            return Ok(true);
-        }
-        match address & !0xfff {
-            base @ (UART0 | UART1) if offset == CC => {
-                self.uart_clock[(base - UART0) as usize >> 12] = value & 7;
+            Block::Uart(index) if offset == CC => {
+                self.uart_clock[index] = value & 7;
                 self.set_line_clocks();
             }
-            base @ (SSI0 | SSI1) if offset == CC => {
-                self.ssi_clock[usize::from(base == SSI1)] = value & 7;
+            Block::Ssi(index) if offset == CC => {
+                self.ssi_clock[index] = value & 7;
                 self.set_line_clocks();
             }
-            base @ (SSI0 | SSI1) => {
-                return self.ssi[usize::from(base == SSI1)].write(offset, value, context.now);
-            }
-            UART0 => return self.uart[0].write(offset, value, context.now),
-            UART1 => return self.uart[1].write(offset, value, context.now),
-            base @ GPT0..=GPT3 => {
-                let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
-                return gpt.write(offset, value, context.now);
-            }
-            RFCORE => {
+            Block::Ssi(index) => return self.ssi[index].write(offset, value, now),
+            Block::Uart(index) => return self.uart[index].write(offset, value, now),
+            Block::Gpt(index) => return self.gpt[index].write(offset, value, now),
+            Block::Rf => {
                 let Some(rf) = &mut self.rf else {
                     return Ok(false);
                 };
                 return rf.write(offset, value, context.time);
             }
-            AES => {
+            Block::Aes => {
                 let Some(aes) = &mut self.aes else {
                     return Ok(false);
                 };
-                return aes.write(offset, value, context.now);
+                return aes.write(offset, value, now);
             }
-            SMWDTHROSC => return self.slow.write(offset, value, context.now),
-            SYS_CTRL => match offset {
+            Block::SlowTimer => return self.slow.write(offset, value, now),
+            Block::SysCtrl => match offset {
                 0 => {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock().0);
@@ -446,26 +499,23 @@ impl Peripherals for Cc2538 {
                     }
                 }
             },
-            I2CM => return Ok(self.i2c.write(offset, value, context.now)),
-            UDMA => return Ok(self.udma.write(offset, value)),
-            SOC_ADC => return self.adc.write(offset, value),
-            _ if address == IVCTRL => self.ivctrl = value & 0x3f,
-            // `OpenWSN` stores to an offset instead of an address (`radio_init`, IVCTRL), and real
-            // motes continue: a store to the ROM has no effect.
-            _ if address <= ROM_LAST => {}
-            IOC => {
+            Block::I2c => return Ok(self.i2c.write(offset, value, now)),
+            Block::Udma => return Ok(self.udma.write(offset, value)),
+            Block::SocAdc => return self.adc.write(offset, value),
+            Block::Analogue if offset == IVCTRL => self.ivctrl = value & 0x3f,
+            Block::Analogue => return Ok(false),
+            Block::Ioc => {
                 let Some(register) = self.ioc.get_mut(offset as usize / 4) else {
                     return Ok(false);
                 };
                 *register = value;
             }
-            FLASH_CTRL => {
+            Block::FlashCtrl => {
                 let Some(flash) = &mut self.flash else {
                     return Ok(false);
                 };
-                return flash.write(offset, value, context.now);
+                return flash.write(offset, value, now);
             }
-            _ => return Ok(false),
         }
         Ok(true)
     }
@@ -513,11 +563,11 @@ impl Peripherals for Cc2538 {
         let aes = self.aes.as_mut();
         let by_aes = aes.map_or(Ok(false), |aes| aes.transfer(memory, now))?;
         // Of all registers, DMA reaches only the radio's.
-        let rf = &mut self.rf;
+        let (rf, instances) = (&mut self.rf, &self.parameters.instances);
         let mut registers = |address: u32, value: Option<u32>| {
-            let offset = address
-                .checked_sub(RFCORE)
-                .filter(|&offset| offset < 0x1000)?;
+            let (_, offset) = instances
+                .find(address)
+                .filter(|&(block, _)| block == Block::Rf)?;
             let (rf, time) = (rf.as_mut()?, timeline.at(now));
             match value {
                 None => rf.read(offset, time),
@@ -569,33 +619,29 @@ impl Peripherals for Cc2538 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let mut lines = [0; 4];
-        let mut put = |line: usize, high: bool| lines[line / 64] |= u64::from(high) << (line % 64);
-        for (port, interrupts) in self.gpio_interrupts.iter().enumerate() {
-            put(port, interrupts.is_pending());
-        }
-        put(5, self.uart[0].is_pending());
-        put(6, self.uart[1].is_pending());
-        put(7, self.ssi[0].is_pending());
-        put(34, self.ssi[1].is_pending());
-        for (gpt, first) in self.gpt.iter().zip([19, 21, 23, 35]) {
-            let [a, b] = gpt.pending();
-            put(first, a);
-            put(first + 1, b);
-        }
+        let gpt = self.gpt.each_ref().map(Gpt::pending);
         let [rf, error, mac] = self.rf.as_ref().map_or([false; 3], Cc2538Rf::interrupts);
-        let [done, bus_error] = self.udma.interrupts();
-        put(46, done);
-        put(47, bus_error);
+        let udma = self.udma.interrupts();
         let aes = self.aes.as_ref().is_some_and(TiAes::is_pending);
-        let mapped = [rf, error, aes, self.slow.is_pending(), mac];
-        for (line, high) in MAPPED[usize::from(self.has_alternate_map)]
-            .into_iter()
-            .zip(mapped)
-        {
-            put(line, high);
-        }
-        lines
+        let regular = !self.has_alternate_map;
+        // Those that the map moves are asserted in one of two places.
+        let mapped = |pending: &[bool], number: usize| {
+            let count = pending.len();
+            pending[number % count] && (number < count) == regular
+        };
+        self.parameters
+            .instances
+            .lines(|block, number| match block {
+                Block::Gpio(port) => self.gpio_interrupts[port].is_pending(),
+                Block::Uart(index) => self.uart[index].is_pending(),
+                Block::Ssi(index) => self.ssi[index].is_pending(),
+                Block::Gpt(index) => gpt[index][number],
+                Block::Rf => mapped(&[rf, error, mac], number),
+                Block::Aes => mapped(&[aes], number),
+                Block::SlowTimer => mapped(&[self.slow.is_pending()], number),
+                Block::Udma => udma[number],
+                _ => false,
+            })
     }
 
     fn flash_state(&self) -> Option<&'static str> {
@@ -615,7 +661,7 @@ impl Peripherals for Cc2538 {
                 Reset::Watchdog => RST_WATCHDOG,
                 Reset::Software => RST_SOFTWARE,
             },
-            ..Self::new(anew.core, anew.setting)
+            ..Self::new(Arc::clone(&self.parameters), anew.core, anew.setting)
         };
     }
 

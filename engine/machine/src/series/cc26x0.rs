@@ -1,51 +1,133 @@
 //! `CC26x0`: UART, GPIO, I/O configuration, timers, watchdog, random numbers, real-time clock,
-//! PRCM, VIMS and RF core (SWCU117). Addresses and interrupt lines were compared with TI's headers
-//! `hw_memmap.h` and `hw_ints.h`.
+//! PRCM, VIMS and RF core (SWCU117).
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 use joulemark_armv7m::{MemorySettings, Width};
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds, Timeline,
+    Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds,
+    Timeline,
 };
 use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
-    AlwaysOn, AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, Cc26x2Aon, EdgeFlags, Gpt, I2cMaster,
-    Pl011, Pl022, TiWatchdog, Trng, Vims,
+    AlwaysOn, AonBlock, AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, Cc26x2Aon, EdgeFlags, Gpt,
+    I2cMaster, Identity, Pl011, Pl022, TiWatchdog, Trng, Vims,
 };
 use joulemark_radio::{Radio, oqpsk_2450::PHY};
+use serde::Deserialize;
 
 use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Exchange, PLAIN_PINS, Peripherals, Reset};
-use crate::pins::PinNames;
+use crate::cortex_m::{Anew, Context, Exchange, Made, Peripherals, Reset, plain};
 use crate::series::Series;
 
-const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
-const SSI0: u32 = 0x4000_0000;
-const SSI1: u32 = 0x4000_8000;
-const UART0: u32 = 0x4000_1000;
-/// The I2C slave; the master's registers follow at an offset.
-const I2C: u32 = 0x4000_2000;
+/// A peripheral of the series.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Uart,
+    Ssi(usize),
+    I2cMaster,
+    Gpt(usize),
+    Gpio(usize),
+    Crypto,
+    Trng,
+    Flash,
+    Vims,
+    Rfc,
+    Watchdog,
+    Ioc,
+    Prcm,
+    AonRtc,
+    Aon(AonBlock),
+}
+
+const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<Block> {
+    Instance::new(name, block, 0x1000, interrupts)
+}
+
+const fn aon(name: &'static str, of: AonBlock) -> Instance<Block> {
+    Instance::new(name, Block::Aon(of), 0x1000, 0)
+}
+
+/// RFC's interrupts are those of CPE 0, CPE 1, the hardware, and acknowledged commands.
+static INSTANCES: [Instance<Block>; 35] = [
+    block("SSI0", Block::Ssi(0), 1),
+    block("SSI1", Block::Ssi(1), 1),
+    block("UART0", Block::Uart, 1),
+    // The slave's registers come first.
+    block("I2C0", Block::I2cMaster, 0).from(I2C_MASTER),
+    block("GPT0", Block::Gpt(0), 2),
+    block("GPT1", Block::Gpt(1), 2),
+    block("GPT2", Block::Gpt(2), 2),
+    block("GPT3", Block::Gpt(3), 2),
+    block("GPIO", Block::Gpio(0), 1).port(),
+    block("CRYPTO", Block::Crypto, 1),
+    Instance::new("TRNG", Block::Trng, 0x2000, 1),
+    Instance::new("FLASH", Block::Flash, 0x3000, 0),
+    block("VIMS", Block::Vims, 0),
+    Instance::new("RFC", Block::Rfc, 0x4000, 4),
+    block("WDT", Block::Watchdog, 1),
+    block("IOC", Block::Ioc, 0),
+    block("PRCM", Block::Prcm, 0),
+    Instance::new("ADI2", Block::Aon(AonBlock::References(0)), 0x200, 0),
+    Instance::new("ADI3", Block::Aon(AonBlock::References(1)), 0x200, 0),
+    block("AON_RTC", Block::AonRtc, 1),
+    aon("AON_SYSCTL", AonBlock::SystemControl),
+    aon("AON_WUC", AonBlock::WakeUp),
+    aon("AON_PMCTL", AonBlock::PowerManagement),
+    aon("AON_EVENT", AonBlock::Events),
+    aon("AON_IOC", AonBlock::Pads),
+    aon("AON_BATMON", AonBlock::Battery),
+    aon("AUX_WUC", AonBlock::AuxWakeUp),
+    aon("AUX_EVCTL", AonBlock::AuxEvents),
+    aon("AUX_SYSIF", AonBlock::AuxSystem),
+    aon("AUX_ANAIF", AonBlock::AuxAnalogue),
+    aon("AUX_SMPH", AonBlock::Semaphores),
+    aon("AUX_DDI0_OSC", AonBlock::Oscillators),
+    aon("AUX_ADI4", AonBlock::References(2)),
+    aon("FCFG1", AonBlock::Factory),
+    Instance::new("CCFG", Block::Aon(AonBlock::Customer), 0x2000, 0),
+];
+
+/// What identifies the chip: section `factory`, of a chip whose registers that start-up code sets
+/// up are emulated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Factory {
+    /// `FCFG1.ICEPICK_DEVICE_ID`.
+    device_id: Constant,
+    /// `FCFG1.USER_ID`, if known.
+    user_id: Option<Constant>,
+    /// Protocols that the device may use, as TI's code reads them
+    /// (`ChipInfo_GetSupportedProtocol_BV`): 2 Bluetooth Low Energy, 4 IEEE 802.15.4, 8 proprietary
+    /// ones.
+    protocols: Constant,
+}
+
+/// What is the same for all specimens of a chip.
+struct Parameters {
+    instances: Instances<Block>,
+    factory: Option<Factory>,
+}
+
+impl Parameters {
+    fn of(chip: &Chip) -> Result<Self, ChipError> {
+        Ok(Self {
+            instances: Instances::of(chip, &INSTANCES)?,
+            factory: chip.section("factory")?,
+        })
+    }
+}
+
+/// Offset of the I2C master's registers from the slave's.
 const I2C_MASTER: u32 = 0x800;
-const GPT0: u32 = 0x4001_0000;
-const GPT3: u32 = 0x4001_3000;
-const GPIO: u32 = 0x4002_2000;
-const CRYPTO: u32 = 0x4002_4000;
-const TRNG: u32 = 0x4002_8000;
-const TRNG_INTERRUPTS: u32 = 0x4002_9000;
-const FLASH: u32 = 0x4003_0000;
-const FLASH_LAST: u32 = 0x4003_2000;
-const VIMS: u32 = 0x4003_4000;
-const RFC: u32 = 0x4004_0000;
-const RFC_LAST: u32 = 0x4004_3000;
-const WDT: u32 = 0x4008_0000;
-const IOC: u32 = 0x4008_1000;
-const PRCM: u32 = 0x4008_2000;
-const AON_RTC: u32 = 0x4009_2000;
-/// `AON_EVENT_MCUWUSEL`, and its value that selects no event.
-const MCUWUSEL: u32 = 0x4009_3000;
+/// Offset of `MCUWUSEL`, which selects the events that wake the core's domain, and its value that
+/// selects none.
+const MCUWUSEL: u32 = 0;
 const NOTHING_WAKES: u32 = 0x3f3f_3f3f;
 
 /// Aliases of the peripherals that bypass the write buffer (`PRCM_NONBUF_BASE` in `hw_memmap.h`).
@@ -62,20 +144,6 @@ const PORT_ID: u32 = 0x3f;
 const SSI_INPUTS: [u32; 2] = [0x09, 0x21];
 const PULL: u32 = 3 << 13;
 const PULL_UP: u32 = 2 << 13;
-
-/// Interrupt lines: exception numbers minus 16.
-const EDGE_LINE: u32 = 0;
-const CPE_1_LINE: u32 = 2;
-const RTC_LINE: u32 = 4;
-const UART_LINE: u32 = 5;
-const SSI_LINE: u32 = 7;
-const CPE_0_LINE: u32 = 9;
-const RFC_HW_LINE: u32 = 10;
-const RFC_CMD_ACK_LINE: u32 = 11;
-const WDT_LINE: u32 = 14;
-const GPT_LINE: u32 = 15;
-const CRYPTO_LINE: u32 = 23;
-const TRNG_LINE: u32 = 33;
 
 /// Events that wake the core's domain (`MCUWUSEL` in `hw_aon_event.h`): an edge at pin 0 to 31, at
 /// any pin, a channel of the real-time clock, a delayed channel, and the delayed combination of
@@ -107,10 +175,8 @@ const WR_TO_PINRESET: u32 = 1 << 2;
 const WDT_STAT: u32 = 1;
 /// `RESETCTL.RESET_SRC` (`hw_aon_sysctl.h`, `hw_aon_pmctl.h`).
 const RESET_SRC_WARMRESET: u32 = 7 << 1;
-/// Protocols that the device may use, as TI's code reads them (`ChipInfo_GetSupportedProtocol_BV`):
-/// Bluetooth Low Energy, IEEE 802.15.4 and proprietary ones.
+/// [`Factory::protocols`].
 const PROTOCOLS: u32 = 0x1d4;
-const ALL_PROTOCOLS: u32 = 0xe;
 /// The RF core's bit in PDCTL0 and PDCTL1; in PDCTL1, CPU and VIMS are on after a reset.
 const RFC_ON_0: u32 = 1;
 const RFC_ON_1: u32 = 1 << 2;
@@ -310,7 +376,10 @@ static SETUP_CODE: [u16; 50] = [
     0x4770, // bx lr
 ];
 
-pub struct Cc26x0 {
+struct Cc26x0 {
+    parameters: Arc<Parameters>,
+    /// The cache's RAM, which is memory in another mode.
+    gpram: Range<u32>,
     core_hz: Hertz,
     low_hz: Hertz,
     uart: Pl011,
@@ -345,17 +414,22 @@ pub struct Cc26x0 {
 pub static SERIES: Series = Series {
     name: "cc26x0",
     core: &armv7m::TARGET,
-    check: |chip| Core::of(chip).map(drop),
+    check: |chip| {
+        Core::check(chip, &["factory"])?;
+        Parameters::of(chip).map(drop)
+    },
     make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
 };
 
 /// Make the peripherals of a chip of this series, and its pin names.
-fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    (Box::new(Cc26x0::new(core, setting)), PLAIN_PINS)
+fn make(chip: &Chip, core: &Core, setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
+    let parameters = Arc::new(Parameters::of(chip)?);
+    let pins = plain(parameters.instances.pins(Block::Gpio));
+    Ok((Box::new(Cc26x0::new(parameters, core, setting)), pins))
 }
 
 impl Cc26x0 {
-    pub fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+    fn new(parameters: Arc<Parameters>, core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let features = Features {
             long_keys_and_gcm: false,
             hash: false,
@@ -364,18 +438,26 @@ impl Cc26x0 {
         let mut prcm = [0; 0x90];
         prcm[RAMRETEN] = 3;
         prcm[PDCTL1] = RESET_PDCTL1;
-        prcm[PROTOCOLS as usize / 4] = ALL_PROTOCOLS;
+        let factory = parameters.factory.as_ref();
+        prcm[PROTOCOLS as usize / 4] = factory.map_or(0, |factory| factory.protocols.whole());
         let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
-        let aon = core.device_id.as_ref().map(|id| -> Box<dyn AlwaysOn> {
-            let (id, number) = (id.whole(), setting("device_number"));
-            let (mask, family) = Cc26x2Aon::FAMILY;
-            if id & mask == family {
-                Box::new(Cc26x2Aon::new(id, number))
+        let is_cc26x2 = AonBlock::PowerManagement;
+        let is_cc26x2 = parameters.instances.base(Block::Aon(is_cc26x2)).is_some();
+        let aon = factory.map(|factory| -> Box<dyn AlwaysOn> {
+            let identity = Identity {
+                device_id: factory.device_id.whole(),
+                user_id: factory.user_id.as_ref().map_or(0, Constant::whole),
+                number: setting("device_number"),
+            };
+            if is_cc26x2 {
+                Box::new(Cc26x2Aon::new(identity))
             } else {
-                Box::new(Cc26x0Aon::new(id, number))
+                Box::new(Cc26x0Aon::new(identity))
             }
         });
         Self {
+            parameters,
+            gpram: core.cache_ram.clone(),
             core_hz,
             low_hz,
             uart: Pl011::new(32),
@@ -441,9 +523,18 @@ impl Cc26x0 {
         }
     }
 
+    fn read_aon(&mut self, block: AonBlock, offset: u32) -> Option<u32> {
+        self.aon.as_mut().and_then(|aon| aon.read(block, offset))
+    }
+
+    fn write_aon(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool {
+        let aon = self.aon.as_mut();
+        aon.is_some_and(|aon| aon.write(block, offset, value, width))
+    }
+
     /// Refuse an access to GPRAM, which arrives here while it is not usable as memory.
-    fn refuse_gpram(address: u32) -> Result<(), Fault> {
-        if !GPRAM.contains(&address) {
+    fn refuse_gpram(&self, address: u32) -> Result<(), Fault> {
+        if !self.gpram.contains(&address) {
             return Ok(());
         }
         Err(Fault::new(
@@ -556,7 +647,7 @@ impl Peripherals for Cc26x0 {
     }
 
     fn spi_buses(&self) -> &'static [&'static str] {
-        &["SSI0", "SSI1"]
+        &["SSI0", "SSI1"][..self.parameters.instances.run(Block::Ssi)]
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
@@ -603,23 +694,21 @@ impl Peripherals for Cc26x0 {
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
-        Self::refuse_gpram(address)?;
-        let address = Self::buffered(address);
-        let offset = address & 0xfff;
-        Ok(match address & !0xfff {
-            UART0 => self.uart.read(offset),
-            base @ (SSI0 | SSI1) => self.ssi[usize::from(base == SSI1)].read(offset, context.now),
-            base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
-            CRYPTO => self
-                .aes
-                .as_mut()
-                .and_then(|aes| aes.read(offset, context.now)),
-            TRNG => self.trng.read(offset),
-            TRNG_INTERRUPTS => self.trng.read(offset | 0x1000),
-            I2C if offset >= I2C_MASTER => self.i2c.read(offset - I2C_MASTER, context.now),
-            WDT => self.watchdog.read(offset, context.now),
-            AON_RTC => self.rtc.read(offset, context.now),
-            GPIO => match offset {
+        self.refuse_gpram(address)?;
+        let Some((block, offset)) = self.parameters.instances.find(Self::buffered(address)) else {
+            return Ok(None);
+        };
+        let now = context.now;
+        Ok(match block {
+            Block::Uart => self.uart.read(offset),
+            Block::Ssi(index) => self.ssi[index].read(offset, now),
+            Block::Gpt(index) => self.gpt[index].read(offset, now),
+            Block::Crypto => self.aes.as_mut().and_then(|aes| aes.read(offset, now)),
+            Block::Trng => self.trng.read(offset),
+            Block::I2cMaster => self.i2c.read(offset - I2C_MASTER, now),
+            Block::Watchdog => self.watchdog.read(offset, now),
+            Block::AonRtc => self.rtc.read(offset, now),
+            Block::Gpio(_) => match offset {
                 0x80 => Some(context.pins.output[0]),
                 0x90 | 0xa0 | 0xb0 => Some(0),
                 0xc0 => Some(context.pins.level(0)),
@@ -627,25 +716,25 @@ impl Peripherals for Cc26x0 {
                 0xe0 => Some(self.edges.evflags()),
                 _ => None,
             },
-            FLASH..=FLASH_LAST if self.flash.is_some() => {
-                let flash = self.flash.as_ref();
-                flash.and_then(|flash| flash.read(address - FLASH))
-            }
-            VIMS => self.vims.read(offset, context.now),
-            IOC if offset < 0x80 => Some(self.iocfg[offset as usize / 4]),
-            PRCM => {
+            Block::Flash => match &self.flash {
+                Some(flash) => flash.read(offset),
+                None => self.read_aon(AonBlock::Flash, offset),
+            },
+            Block::Vims => self.vims.read(offset, now),
+            Block::Ioc => self.iocfg.get(offset as usize / 4).copied(),
+            Block::Prcm => {
                 let value = self.read_prcm(offset);
                 if offset == WARMRESET {
                     self.prcm[WARMRESET as usize / 4] &= WR_TO_PINRESET;
                 }
                 value
             }
-            RFC..=RFC_LAST => match &mut self.rf {
-                Some(rf) => rf.read(address - RFC, context.time)?,
+            Block::Rfc => match &mut self.rf {
+                Some(rf) => rf.read(offset, context.time)?,
                 None => None,
             },
-            _ if address == MCUWUSEL => Some(self.wake_up_events),
-            _ => self.aon.as_mut().and_then(|aon| aon.read(address)),
+            Block::Aon(AonBlock::Events) if offset == MCUWUSEL => Some(self.wake_up_events),
+            Block::Aon(block) => self.read_aon(block, offset),
         })
     }
 
@@ -655,32 +744,26 @@ impl Peripherals for Cc26x0 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
-        Self::refuse_gpram(address)?;
-        let address = Self::buffered(address);
-        let offset = address & 0xfff;
-        match address & !0xfff {
-            UART0 => return self.uart.write(offset, value, context.now),
-            base @ (SSI0 | SSI1) => {
-                return self.ssi[usize::from(base == SSI1)].write(offset, value, context.now);
-            }
-            base @ GPT0..=GPT3 => {
-                let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
-                return gpt.write(offset, value, context.now);
-            }
-            CRYPTO => {
+        self.refuse_gpram(address)?;
+        let Some((block, offset)) = self.parameters.instances.find(Self::buffered(address)) else {
+            return Ok(address == ALIAS_OF_DISDEFWBUF);
+        };
+        let now = context.now;
+        match block {
+            Block::Uart => return self.uart.write(offset, value, now),
+            Block::Ssi(index) => return self.ssi[index].write(offset, value, now),
+            Block::Gpt(index) => return self.gpt[index].write(offset, value, now),
+            Block::Crypto => {
                 let Some(aes) = &mut self.aes else {
                     return Ok(false);
                 };
-                return aes.write(offset, value, context.now);
+                return aes.write(offset, value, now);
             }
-            TRNG => return Ok(self.trng.write(offset, value, context.now)),
-            TRNG_INTERRUPTS => return Ok(self.trng.write(offset | 0x1000, value, context.now)),
-            I2C if offset >= I2C_MASTER => {
-                return Ok(self.i2c.write(offset - I2C_MASTER, value, context.now));
-            }
-            WDT => return self.watchdog.write(offset, value, context.now),
-            AON_RTC => return self.rtc.write(offset, value, context.now),
-            GPIO => {
+            Block::Trng => return Ok(self.trng.write(offset, value, now)),
+            Block::I2cMaster => return Ok(self.i2c.write(offset - I2C_MASTER, value, now)),
+            Block::Watchdog => return self.watchdog.write(offset, value, now),
+            Block::AonRtc => return self.rtc.write(offset, value, now),
+            Block::Gpio(_) => {
                 let pins = &mut *context.pins;
                 match offset {
                     0x80 => pins.output[0] = value,
@@ -692,16 +775,20 @@ impl Peripherals for Cc26x0 {
                     _ => return Ok(false),
                 }
             }
-            FLASH..=FLASH_LAST if self.flash.is_some() => {
+            Block::Flash => {
                 let Some(flash) = &mut self.flash else {
+                    return Ok(self.write_aon(AonBlock::Flash, offset, value, 4));
+                };
+                return flash.write(offset, value, now);
+            }
+            Block::Vims if offset == 4 => self.vims.write_control(value, now)?,
+            Block::Vims => return Ok(false),
+            Block::Ioc => {
+                let pin = offset as usize / 4;
+                let Some(iocfg) = self.iocfg.get_mut(pin) else {
                     return Ok(false);
                 };
-                return flash.write(address - FLASH, value, context.now);
-            }
-            VIMS if offset == 4 => self.vims.write_control(value, context.now)?,
-            IOC if offset < 0x80 => {
-                let pin = offset as usize / 4;
-                self.iocfg[pin] = value;
+                *iocfg = value;
                 self.edges.set_iocfg(pin, value);
                 for (ssi, port) in self.ssi.iter_mut().zip(SSI_INPUTS) {
                     if value & PORT_ID == port {
@@ -709,26 +796,28 @@ impl Peripherals for Cc26x0 {
                     }
                 }
             }
-            PRCM => return Ok(self.write_prcm(offset, value, context.now, context.time)),
-            RFC..=RFC_LAST => {
+            Block::Prcm => return Ok(self.write_prcm(offset, value, now, context.time)),
+            Block::Rfc => {
                 let Some(rf) = &mut self.rf else {
                     return Ok(false);
                 };
-                return rf.write(address - RFC, value, context.time);
+                return rf.write(offset, value, context.time);
             }
-            _ if address == ALIAS_OF_DISDEFWBUF => {}
-            _ if address == MCUWUSEL => self.wake_up_events = value & NOTHING_WAKES,
-            _ => {
-                let aon = self.aon.as_mut();
-                return Ok(aon.is_some_and(|aon| aon.write(address, value, 4)));
+            Block::Aon(AonBlock::Events) if offset == MCUWUSEL => {
+                self.wake_up_events = value & NOTHING_WAKES;
             }
+            Block::Aon(block) => return Ok(self.write_aon(block, offset, value, 4)),
         }
         Ok(true)
     }
 
     fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
-        let aon = self.aon.as_mut();
-        aon.is_some_and(|aon| aon.write(Self::buffered(address), value, width.bytes()))
+        let (block, offset) = match self.parameters.instances.find(Self::buffered(address)) {
+            Some((Block::Aon(block), offset)) => (block, offset),
+            Some((Block::Flash, offset)) if self.flash.is_none() => (AonBlock::Flash, offset),
+            _ => return false,
+        };
+        self.write_aon(block, offset, value, width.bytes())
     }
 
     fn set_image(&mut self, image: &Image) {
@@ -833,25 +922,22 @@ impl Peripherals for Cc26x0 {
         if self.in_standby && !self.is_woken() {
             return [0; 4];
         }
-        let mut lines = u64::from(self.edges.is_pending()) << EDGE_LINE
-            | u64::from(self.uart.is_pending()) << UART_LINE
-            | u64::from(self.ssi[0].is_pending()) << SSI_LINE
-            | u64::from(self.ssi[1].is_pending()) << (SSI_LINE + 1)
-            | u64::from(self.rtc.is_pending()) << RTC_LINE
-            | u64::from(self.watchdog.is_pending()) << WDT_LINE
-            | u64::from(self.aes.as_ref().is_some_and(TiAes::is_pending)) << CRYPTO_LINE
-            | u64::from(self.trng.is_pending()) << TRNG_LINE;
-        for (gpt, first) in self.gpt.iter().zip((GPT_LINE..).step_by(2)) {
-            let [a, b] = gpt.pending();
-            lines |= u64::from(a) << first | u64::from(b) << (first + 1);
-        }
-        if let Some(rf) = &self.rf {
-            let numbers = [CPE_0_LINE, CPE_1_LINE, RFC_HW_LINE, RFC_CMD_ACK_LINE];
-            for (asserted, line) in rf.interrupts().into_iter().zip(numbers) {
-                lines |= u64::from(asserted) << line;
-            }
-        }
-        [lines, 0, 0, 0]
+        let gpt = self.gpt.each_ref().map(Gpt::pending);
+        let rf = self.rf.as_ref().map_or([false; 4], Cc26x0Rf::interrupts);
+        self.parameters
+            .instances
+            .lines(|block, number| match block {
+                Block::Gpio(_) => self.edges.is_pending(),
+                Block::Uart => self.uart.is_pending(),
+                Block::Ssi(index) => self.ssi[index].is_pending(),
+                Block::AonRtc => self.rtc.is_pending(),
+                Block::Watchdog => self.watchdog.is_pending(),
+                Block::Crypto => self.aes.as_ref().is_some_and(TiAes::is_pending),
+                Block::Trng => self.trng.is_pending(),
+                Block::Gpt(index) => gpt[index][number],
+                Block::Rfc => rf[number],
+                _ => false,
+            })
     }
 
     fn memory_settings(&self) -> MemorySettings {
@@ -876,7 +962,7 @@ impl Peripherals for Cc26x0 {
         if let Some(rf) = &mut self.rf {
             rf.set_power(false, anew.time);
         }
-        let mut fresh = Self::new(anew.core, anew.setting);
+        let mut fresh = Self::new(Arc::clone(&self.parameters), anew.core, anew.setting);
         fresh.rf = self.rf.take();
         fresh.trng = self.trng.after_reset();
         if self.prcm[WARMRESET as usize / 4] & WR_TO_PINRESET != 0 {

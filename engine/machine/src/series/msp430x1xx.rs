@@ -65,10 +65,12 @@ static PINS: [[&str; 8]; 6] = [
     ],
 ];
 
-const PIN_NAMES: PinNames = PinNames {
-    counts: &[8; 6],
-    name: |pin| PINS[pin.port][pin.bit],
-};
+fn pin_names() -> PinNames {
+    PinNames {
+        counts: vec![8; 6],
+        name: |pin| PINS[pin.port][pin.bit],
+    }
+}
 
 /// The pins of a timer channel's output and input (SLAS368G, terminal functions and timer signal
 /// connections).
@@ -230,7 +232,7 @@ impl Msp430x1xx {
             usart: [Usart::new(0), Usart::new(1)],
             ports,
             next: Cycles::NEVER,
-            board: Board::new(chip, PIN_NAMES, BUSES, trace, state, hz),
+            board: Board::new(chip, pin_names(), BUSES, trace, state, hz),
         };
         bus.reschedule();
         Ok(bus)

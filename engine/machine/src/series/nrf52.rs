@@ -1,70 +1,162 @@
-//! nRF52840: clocks and power, UARTs, GPIO with its tasks and events, timers, real-time counters,
+//! nRF52: clocks and power, UARTs, GPIO with its tasks and events, timers, real-time counters,
 //! random numbers, temperature, watchdog, interconnect, flash controller and configuration
-//! (nRF52840 product specification). Addresses and interrupt lines were compared with Nordic's
-//! `nrf52840.svd`.
+//! (nRF52840 product specification).
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use joulemark_armv7m::MemorySettings;
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+    Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
     Nrf, NrfEgu, NrfEvents, NrfGpiote, NrfNvmc, NrfPpi, NrfRng, NrfRtc, NrfTemp, NrfTimer, NrfUart,
     NrfWatchdog,
 };
+use serde::Deserialize;
 
 use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Peripherals, Pins, Reset, numbered};
-use crate::pins::PinNames;
+use crate::cortex_m::{Anew, Context, Made, Peripherals, Pins, Reset, numbered};
 use crate::series::Series;
 
-const BASE: u32 = 0x4000_0000;
-const NVMC: u32 = 0x4001_e000;
-const PPI: u32 = 0x4001_f000;
-const GPIO: u32 = 0x5000_0000;
-/// Offset of P1 from P0, in the same page.
-const PORT_BYTES: u32 = 0x300;
+/// A peripheral of the series. Ports, interconnect and flash controller have no tasks, events and
+/// interrupts of the common form ([`Nrf`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Clock,
+    Uart(usize),
+    Gpiote,
+    Timer(usize),
+    Rtc(usize),
+    Temp,
+    Rng,
+    Watchdog,
+    Egu(usize),
+    Nvmc,
+    Ppi,
+    Port(usize),
+}
 
-/// Peripheral numbers, which give interrupt lines and, times 4 KiB, addresses.
-const CLOCK: usize = 0;
-const UARTE0: usize = 0x02;
-const GPIOTE: usize = 0x06;
-const TIMERS: [usize; 5] = [0x08, 0x09, 0x0a, 0x1a, 0x1b];
-const RTC0: usize = 0x0b;
-const TEMP: usize = 0x0c;
-const RNG: usize = 0x0d;
-const WDT: usize = 0x10;
-const RTC1: usize = 0x11;
-const EGU0: usize = 0x14;
-const RTC2: usize = 0x24;
-const UARTE1: usize = 0x28;
-const NUMBERS: usize = UARTE1 + 1;
+const fn block(name: &'static str, block: Block) -> Instance<Block> {
+    let interrupts = !matches!(block, Block::Nvmc | Block::Ppi) as usize;
+    Instance::new(name, block, 0x1000, interrupts)
+}
 
-/// Factory and user configuration, which are flash: unknown parts are unprogrammed.
-const FICR: u32 = 0x1000_0000;
-const FICR_BYTES: usize = 0x1000;
-const UICR_BYTES: usize = 0x1000;
+/// P0's registers are at 0x504 to 0x77c, and P1 begins in the same page.
+const fn port(name: &'static str, number: usize) -> Instance<Block> {
+    Instance::new(name, Block::Port(number), 0x780, 0)
+        .from(0x500)
+        .port()
+}
+
+static INSTANCES: [Instance<Block>; 25] = [
+    block("CLOCK", Block::Clock),
+    block("UARTE0", Block::Uart(0)),
+    block("UARTE1", Block::Uart(1)),
+    block("GPIOTE", Block::Gpiote),
+    block("TIMER0", Block::Timer(0)),
+    block("TIMER1", Block::Timer(1)),
+    block("TIMER2", Block::Timer(2)),
+    block("TIMER3", Block::Timer(3)),
+    block("TIMER4", Block::Timer(4)),
+    block("RTC0", Block::Rtc(0)),
+    block("RTC1", Block::Rtc(1)),
+    block("RTC2", Block::Rtc(2)),
+    block("TEMP", Block::Temp),
+    block("RNG", Block::Rng),
+    block("WDT", Block::Watchdog),
+    block("EGU0", Block::Egu(0)),
+    block("EGU1", Block::Egu(1)),
+    block("EGU2", Block::Egu(2)),
+    block("EGU3", Block::Egu(3)),
+    block("EGU4", Block::Egu(4)),
+    block("EGU5", Block::Egu(5)),
+    block("NVMC", Block::Nvmc),
+    block("PPI", Block::Ppi),
+    port("P0", 0),
+    port("P1", 1),
+];
+
+/// What identifies the chip: section `factory`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Factory {
+    /// `FICR.INFO.PART`, `VARIANT` and `PACKAGE`.
+    part: Constant,
+    variant: Constant,
+    package: Constant,
+    /// The part's number in the debugger's ROM table, by which programs identify chips and
+    /// revisions.
+    rom_table_part: Constant,
+}
+
+/// What is the same for all specimens of a chip.
+struct Parameters {
+    instances: Instances<Block>,
+    /// Read-only memories and what they hold: factory and user configuration, which are flash, so
+    /// unknown parts are unprogrammed; and the debugger's ROM table.
+    factory: (u32, Vec<u8>),
+    user: (u32, Vec<u8>),
+    rom_table: (u32, Vec<u8>),
+}
+
+impl Parameters {
+    fn of(chip: &Chip) -> Result<Self, ChipError> {
+        let instances = Instances::of(chip, &INSTANCES)?;
+        let figures: Factory = chip.needed_section("factory")?;
+        let memory = |name: &str| {
+            let mut memories = chip.memory.iter();
+            let found = memories.find(|memory| memory.name == name);
+            found.ok_or_else(|| chip.error(&format!("key 'memory': needs one called '{name}'")))
+        };
+        let unprogrammed = |name: &str| {
+            let memory = memory(name)?;
+            Ok((memory.start, vec![0xff; memory.size as usize]))
+        };
+        let (flash, ram) = (memory("flash")?, memory("ram")?);
+        let page = flash.segment_size.unwrap_or(flash.size);
+        let mut factory = unprogrammed("ficr")?;
+        // Page size and number of pages, type of the device's address, identity, KiB.
+        let words = [
+            (0x010, page),
+            (0x014, flash.size / page),
+            (0x0a0, 1),
+            (0x100, figures.part.whole()),
+            (0x104, figures.variant.whole()),
+            (0x108, figures.package.whole()),
+            (0x10c, ram.size >> 10),
+            (0x110, flash.size >> 10),
+        ];
+        for (at, word) in words {
+            put(&mut factory.1, at, word);
+        }
+        let mut table = unprogrammed("rom-table")?;
+        let words = [figures.rom_table_part.whole(), 0, 0x30, 0];
+        table.1 = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(Self {
+            instances,
+            factory,
+            user: unprogrammed("uicr")?,
+            rom_table: table,
+        })
+    }
+}
+
+/// Put a word into a memory, if it is that large.
+fn put(memory: &mut [u8], at: usize, word: u32) {
+    if let Some(place) = memory.get_mut(at..at + 4) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
 /// UICR has `PSELRESET` twice: the pin that resets the chip.
 const RESET_PIN: usize = 0x200;
-/// Words of the factory configuration by offset: page size and number of pages, device identity and
-/// address, part, variant AAD0, package QIAA, RAM and flash in KiB.
-const FACTORY: [(usize, u32); 8] = [
-    (0x010, 4096),
-    (0x014, 256),
-    (0x0a0, 1),
-    (0x100, 0x0005_2840),
-    (0x104, 0x4141_4430),
-    (0x108, 0x2004),
-    (0x10c, 256),
-    (0x110, 1024),
-];
-/// Words that hold the device's number; the words after them are 0.
+/// Words of the factory configuration that hold the device's number; the words after them are 0.
 const DEVICE_ID: usize = 0x060;
 const DEVICE_ADDRESS: usize = 0x0a4;
-/// The debugger's ROM table, by which programs identify chips and revisions (Nordic's
-/// `system_nrf52840.c` and RIOT's `cpu.c` read it): 8 is the nRF52840.
-const ROM_TABLE: u32 = 0xf000_0fe0;
-const ROM_TABLE_WORDS: [u32; 4] = [8, 0, 0x30, 0];
 
 /// Clock and power management. Whatever is started runs at once.
 struct ClockPower {
@@ -164,9 +256,12 @@ impl Nrf for ClockPower {
     }
 }
 
-pub struct Nrf52 {
+struct Nrf52 {
+    parameters: Arc<Parameters>,
     hz: Hertz,
     low_hz: u32,
+    /// Addresses of the flash whose controller is emulated.
+    flash: Range<u32>,
     clock: ClockPower,
     uart: [NrfUart; 2],
     gpiote: NrfGpiote,
@@ -192,23 +287,35 @@ pub struct Nrf52 {
 pub static SERIES: Series = Series {
     name: "nrf52",
     core: &armv7m::TARGET,
-    check: |chip| Core::of(chip).map(drop),
+    check: |chip| {
+        Core::check(chip, &["factory"])?;
+        Parameters::of(chip).map(drop)
+    },
     make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
 };
 
 /// Make the peripherals of a chip of this series, and its pin names.
-fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    (Box::new(Nrf52::new(core, setting)), numbered(&[32, 16]))
+fn make(chip: &Chip, core: &Core, setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
+    let parameters = Arc::new(Parameters::of(chip)?);
+    let pins = numbered(parameters.instances.pins(Block::Port));
+    Ok((Box::new(Nrf52::new(parameters, core, setting)), pins))
 }
 
 impl Nrf52 {
-    fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+    fn new(parameters: Arc<Parameters>, core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+        let base = |block| parameters.instances.base(block).unwrap_or(0);
+        let ppi = NrfPpi::new(base(Block::Rtc(0)), base(Block::Timer(0)));
         let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
         let low = FineHertz::from(Hertz(low_hz));
         let flash = core.flash.clone();
         Self {
+            parameters,
             hz,
             low_hz,
+            flash: core
+                .flash
+                .as_ref()
+                .map_or(0..0, |(range, _)| range.start..range.start + range.size),
             clock: ClockPower::new(),
             uart: Default::default(),
             gpiote: NrfGpiote::default(),
@@ -218,7 +325,7 @@ impl Nrf52 {
             rng: NrfRng::new(setting("random_seed")),
             watchdog: NrfWatchdog::new(hz, low),
             egu: Default::default(),
-            ppi: NrfPpi::default(),
+            ppi,
             nvmc: flash.map(|(range, times)| {
                 NrfNvmc::new(range, times, hz.0, setting("instruction_cache"))
             }),
@@ -230,66 +337,50 @@ impl Nrf52 {
         }
     }
 
-    /// The peripheral with this number.
-    fn block(&mut self, number: usize) -> Option<&mut dyn Nrf> {
-        Some(match number {
-            CLOCK => &mut self.clock,
-            UARTE0 => &mut self.uart[0],
-            UARTE1 => &mut self.uart[1],
-            GPIOTE => &mut self.gpiote,
-            0x08..=0x0a => &mut self.timers[number - 0x08],
-            0x1a | 0x1b => &mut self.timers[number - 0x1a + 3],
-            RTC0 => &mut self.rtc[0],
-            RTC1 => &mut self.rtc[1],
-            RTC2 => &mut self.rtc[2],
-            TEMP => &mut self.temp,
-            RNG => &mut self.rng,
-            WDT => &mut self.watchdog,
-            EGU0..=0x19 => &mut self.egu[number - EGU0],
-            _ => return None,
+    /// A peripheral with tasks and events.
+    fn block(&mut self, block: Block) -> Option<&mut dyn Nrf> {
+        Some(match block {
+            Block::Clock => &mut self.clock,
+            Block::Uart(number) => &mut self.uart[number],
+            Block::Gpiote => &mut self.gpiote,
+            Block::Timer(number) => &mut self.timers[number],
+            Block::Rtc(number) => &mut self.rtc[number],
+            Block::Temp => &mut self.temp,
+            Block::Rng => &mut self.rng,
+            Block::Watchdog => &mut self.watchdog,
+            Block::Egu(number) => &mut self.egu[number],
+            Block::Nvmc | Block::Ppi | Block::Port(_) => return None,
         })
     }
 
-    /// All peripherals with their numbers.
-    fn blocks(&self) -> impl Iterator<Item = (usize, &dyn Nrf)> {
-        fn each<T: Nrf>(
-            numbers: impl IntoIterator<Item = usize>,
-            blocks: &[T],
-        ) -> impl Iterator<Item = (usize, &dyn Nrf)> {
-            numbers
-                .into_iter()
-                .zip(blocks.iter().map(|block| block as &dyn Nrf))
-        }
-        let single: [(usize, &dyn Nrf); 5] = [
-            (CLOCK, &self.clock),
-            (GPIOTE, &self.gpiote),
-            (TEMP, &self.temp),
-            (RNG, &self.rng),
-            (WDT, &self.watchdog),
-        ];
-        single
-            .into_iter()
-            .chain(each([UARTE0, UARTE1], &self.uart))
-            .chain(each(TIMERS, &self.timers))
-            .chain(each([RTC0, RTC1, RTC2], &self.rtc))
-            .chain(each(EGU0.., &self.egu))
-    }
-
-    fn number(address: u32) -> usize {
-        (address.wrapping_sub(BASE) >> 12) as usize
+    /// The same, to look at.
+    fn seen(&self, block: Block) -> Option<&dyn Nrf> {
+        Some(match block {
+            Block::Clock => &self.clock,
+            Block::Uart(number) => &self.uart[number],
+            Block::Gpiote => &self.gpiote,
+            Block::Timer(number) => &self.timers[number],
+            Block::Rtc(number) => &self.rtc[number],
+            Block::Temp => &self.temp,
+            Block::Rng => &self.rng,
+            Block::Watchdog => &self.watchdog,
+            Block::Egu(number) => &self.egu[number],
+            Block::Nvmc | Block::Ppi | Block::Port(_) => return None,
+        })
     }
 
     /// Start the tasks that new events trigger, until there are no new events.
     fn route(&mut self, now: Cycles) {
         loop {
             let mut tasks = Vec::new();
-            for number in 0..NUMBERS {
-                let Some(block) = self.block(number) else {
+            for number in 0..self.parameters.instances.count() {
+                let (block, base) = self.parameters.instances.at(number);
+                let Some(block) = self.block(block) else {
                     continue;
                 };
                 let mut new = block.events_mut().take_new();
                 while new != 0 {
-                    let event = BASE + ((number as u32) << 12) + 0x100 + 4 * new.trailing_zeros();
+                    let event = base + 0x100 + 4 * new.trailing_zeros();
                     new &= new - 1;
                     tasks.extend(self.ppi.tasks(event));
                 }
@@ -306,13 +397,15 @@ impl Nrf52 {
 
     /// Start a task for the interconnect.
     fn start_task(&mut self, address: u32, now: Cycles) {
-        let task = (address & 0xfff) / 4;
-        if address & !0xfff == PPI {
+        let Some((block, offset)) = self.parameters.instances.find(address) else {
+            return;
+        };
+        let task = offset / 4;
+        if block == Block::Ppi {
             self.ppi.task(task);
             return;
         }
-        let number = Self::number(address);
-        if number == GPIOTE && self.gpiote.output(task).is_some() {
+        if block == Block::Gpiote && self.gpiote.output(task).is_some() {
             self.unreachable.get_or_insert_with(|| {
                 Fault::new(
                     FaultKind::Absent,
@@ -320,7 +413,7 @@ impl Nrf52 {
                 )
             });
         }
-        if let Some(block) = self.block(number) {
+        if let Some(block) = self.block(block) {
             block.task(task, now);
         }
     }
@@ -338,8 +431,9 @@ impl Nrf52 {
             if next > now {
                 break;
             }
-            for number in 0..NUMBERS {
-                if let Some(block) = self.block(number) {
+            for number in 0..self.parameters.instances.count() {
+                let (block, _) = self.parameters.instances.at(number);
+                if let Some(block) = self.block(block) {
                     block.advance(next.max(Cycles(0)))?;
                 }
             }
@@ -355,8 +449,7 @@ impl Nrf52 {
         Ok(())
     }
 
-    fn read_gpio(&self, offset: u32, pins: &Pins) -> Option<u32> {
-        let (port, offset) = Self::port(offset);
+    fn read_gpio(&self, port: usize, offset: u32, pins: &Pins) -> Option<u32> {
         Some(match offset {
             0x504 | 0x508 | 0x50c => pins.output[port],
             0x510 => pins.level(port),
@@ -371,8 +464,7 @@ impl Nrf52 {
         })
     }
 
-    fn write_gpio(&mut self, offset: u32, value: u32, pins: &mut Pins) -> bool {
-        let (port, offset) = Self::port(offset);
+    fn write_gpio(&mut self, port: usize, offset: u32, value: u32, pins: &mut Pins) -> bool {
         let (output, enabled) = (&mut pins.output[port], &mut pins.enabled[port]);
         match offset {
             0x504 => *output = value,
@@ -414,54 +506,38 @@ impl Nrf52 {
         *output = *output & !(1 << pin) | u32::from(high) << pin;
         pins.enabled[port] |= 1 << pin;
     }
-
-    /// P0's registers are at 0x504 to 0x77c, P1's at 0x804 to 0xa7c.
-    const fn port(offset: u32) -> (usize, u32) {
-        if offset < 0x800 {
-            (0, offset)
-        } else {
-            (1, offset - PORT_BYTES)
-        }
-    }
 }
 
 impl Peripherals for Nrf52 {
     fn serial_ports(&self) -> &'static [&'static str] {
-        &["UART0", "UART1"]
+        &["UART0", "UART1"][..self.parameters.instances.run(Block::Uart)]
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
-        let mut factory = vec![0xff; FICR_BYTES];
-        let mut put =
-            |at: usize, word: u32| factory[at..at + 4].copy_from_slice(&word.to_le_bytes());
-        for (at, word) in FACTORY {
-            put(at, word);
-        }
+        let (mut factory, mut user) = (
+            self.parameters.factory.clone(),
+            self.parameters.user.clone(),
+        );
         for at in [DEVICE_ID, DEVICE_ADDRESS] {
-            put(at, self.device_number);
-            put(at + 4, 0);
+            put(&mut factory.1, at, self.device_number);
+            put(&mut factory.1, at + 4, 0);
         }
-        let mut user = vec![0xff; UICR_BYTES];
         for at in [RESET_PIN, RESET_PIN + 4] {
-            user[at..at + 4].copy_from_slice(&self.reset_pin.to_le_bytes());
+            put(&mut user.1, at, self.reset_pin);
         }
-        let table = ROM_TABLE_WORDS.iter().flat_map(|word| word.to_le_bytes());
-        vec![
-            (FICR, factory),
-            (FICR + FICR_BYTES as u32, user),
-            (ROM_TABLE, table.collect()),
-        ]
+        vec![factory, user, self.parameters.rom_table.clone()]
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
-        let (offset, now) = (address & 0xfff, context.now);
-        Ok(match address & !0xfff {
-            GPIO => self.read_gpio(offset, context.pins),
-            NVMC => self.nvmc.as_ref().and_then(|nvmc| nvmc.read(offset, now)),
-            PPI => self.ppi.read(offset),
-            _ => self
-                .block(Self::number(address))
-                .and_then(|block| block.read(offset, now)),
+        let Some((block, offset)) = self.parameters.instances.find(address) else {
+            return Ok(None);
+        };
+        let now = context.now;
+        Ok(match block {
+            Block::Port(port) => self.read_gpio(port, offset, context.pins),
+            Block::Nvmc => self.nvmc.as_ref().and_then(|nvmc| nvmc.read(offset, now)),
+            Block::Ppi => self.ppi.read(offset),
+            _ => self.block(block).and_then(|block| block.read(offset, now)),
         })
     }
 
@@ -471,33 +547,29 @@ impl Peripherals for Nrf52 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
-        let (offset, now) = (address & 0xfff, context.now);
-        match address & !0xfff {
-            GPIO => {
-                let found = self.write_gpio(offset, value, context.pins);
-                self.route(now);
-                return Ok(found);
-            }
-            PPI => return Ok(self.ppi.write(offset, value)),
-            page => {
-                let Some(nvmc) = &mut self.nvmc else {
-                    return Ok(false);
-                };
-                if page == NVMC {
-                    return nvmc.write(offset, value, now);
-                }
-                if address < FICR {
+        let now = context.now;
+        let Some((block, offset)) = self.parameters.instances.find(address) else {
+            return Ok(match &mut self.nvmc {
+                Some(nvmc) if self.flash.contains(&address) => {
                     nvmc.store(address, value, now);
-                    return Ok(true);
+                    true
                 }
-            }
-        }
-        let number = Self::number(address);
-        let Some(block) = self.block(number) else {
-            return Ok(false);
+                _ => false,
+            });
         };
-        let found = block.write(offset, value, now)?;
-        if number == GPIOTE {
+        let found = match block {
+            Block::Ppi => return Ok(self.ppi.write(offset, value)),
+            Block::Nvmc => {
+                let nvmc = self.nvmc.as_mut();
+                return nvmc.map_or(Ok(false), |nvmc| nvmc.write(offset, value, now));
+            }
+            Block::Port(port) => self.write_gpio(port, offset, value, context.pins),
+            _ => match self.block(block) {
+                Some(block) => block.write(offset, value, now)?,
+                None => false,
+            },
+        };
+        if block == Block::Gpiote {
             self.drive(offset, value, context.pins);
         }
         self.route(now);
@@ -560,16 +632,19 @@ impl Peripherals for Nrf52 {
     }
 
     fn next_event(&self) -> Cycles {
-        let next = self.blocks().map(|(_, block)| block.next_event()).min();
-        next.unwrap_or(Cycles::NEVER)
+        let instances = &self.parameters.instances;
+        let blocks = (0..instances.count()).filter_map(|number| self.seen(instances.at(number).0));
+        blocks.map(Nrf::next_event).min().unwrap_or(Cycles::NEVER)
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let pending = self
-            .blocks()
-            .filter(|(_, block)| block.events().is_pending());
-        let lines = pending.fold(0, |lines, (number, _)| lines | 1 << number);
-        [lines, 0, 0, 0]
+        let is_pending = |block| {
+            self.seen(block)
+                .is_some_and(|block| block.events().is_pending())
+        };
+        self.parameters
+            .instances
+            .lines(|block, _| is_pending(block))
     }
 
     fn memory_settings(&self) -> MemorySettings {
@@ -581,7 +656,8 @@ impl Peripherals for Nrf52 {
     }
 
     fn reset(&mut self, anew: &Anew<'_>) {
-        let fresh = Self::new(anew.core, anew.setting);
+        let parameters = Arc::clone(&self.parameters);
+        let fresh = Self::new(parameters, anew.core, anew.setting);
         let before = std::mem::replace(self, fresh);
         let reason = match anew.cause {
             Reset::Watchdog => ClockPower::DOG,

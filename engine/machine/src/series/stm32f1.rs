@@ -1,35 +1,72 @@
 //! STM32F100: RCC, power control, flash access control, GPIO, USARTs, timers, watchdogs and
-//! real-time clock (RM0041). Addresses and interrupt lines were compared with ST's header
-//! `stm32f100xb.h`.
+//! real-time clock (RM0041).
+
+use std::sync::Arc;
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 use joulemark_peripherals::{Exti, Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use crate::cores::armv7m::{self, Armv7m};
+use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Peripherals, Reset, lettered};
-use crate::pins::PinNames;
+use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, lettered};
 use crate::series::Series;
 
-const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
-/// The USARTs' interrupt lines.
-const USART_LINE: [u32; 3] = [37, 38, 39];
-/// TIM2, TIM3, TIM4, TIM6 and TIM7: addresses, compare channels and interrupt lines.
-const TIM: [(u32, usize, usize); 5] = [
-    (0x4000_0000, 4, 28),
-    (0x4000_0400, 4, 29),
-    (0x4000_0800, 4, 30),
-    (0x4000_1000, 0, 54),
-    (0x4000_1400, 0, 55),
+/// A peripheral of the series.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Usart(usize),
+    /// An index into [`CHANNELS`].
+    Tim(usize),
+    Rtc,
+    Wwdg,
+    Iwdg,
+    Pwr,
+    Afio,
+    Exti,
+    Gpio(usize),
+    Rcc,
+    Flash,
+}
+
+const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<Block> {
+    Instance::new(name, block, 0x400, interrupts)
+}
+
+static INSTANCES: [Instance<Block>; 21] = [
+    block("USART1", Block::Usart(0), 1),
+    block("USART2", Block::Usart(1), 1),
+    block("USART3", Block::Usart(2), 1),
+    block("TIM2", Block::Tim(0), 1),
+    block("TIM3", Block::Tim(1), 1),
+    block("TIM4", Block::Tim(2), 1),
+    block("TIM6", Block::Tim(3), 1),
+    block("TIM7", Block::Tim(4), 1),
+    block("RTC", Block::Rtc, 1),
+    block("WWDG", Block::Wwdg, 1),
+    block("IWDG", Block::Iwdg, 0),
+    block("PWR", Block::Pwr, 0),
+    block("AFIO", Block::Afio, 0),
+    block("EXTI", Block::Exti, EXTI_LINES.len()),
+    block("GPIOA", Block::Gpio(0), 0).port(),
+    block("GPIOB", Block::Gpio(1), 0).port(),
+    block("GPIOC", Block::Gpio(2), 0).port(),
+    block("GPIOD", Block::Gpio(3), 0).port(),
+    block("GPIOE", Block::Gpio(4), 0).port(),
+    block("RCC", Block::Rcc, 0),
+    block("FLASH", Block::Flash, 0),
 ];
-const RTC: u32 = 0x4000_2800;
-const RTC_LINE: usize = 3;
-const WWDG: u32 = 0x4000_2c00;
-const WWDG_LINE: usize = 0;
-const IWDG: u32 = 0x4000_3000;
-const PWR_CR: u32 = 0x4000_7000;
-const PWR_CSR: u32 = 0x4000_7004;
+
+/// Compare channels of TIM2, TIM3, TIM4, TIM6 and TIM7.
+const CHANNELS: [usize; 5] = [4, 4, 4, 0, 0];
+/// The mask of EXTI's lines for each of its interrupts: lines 0 to 4, 9 to 5, 15 to 10, and the
+/// alarm.
+const EXTI_LINES: [u32; 8] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 0x03e0, 0xfc00, 1 << 17];
+
+/// Offsets in PWR.
+const PWR_CR: u32 = 0;
+const PWR_CSR: u32 = 4;
 const DBP: u32 = 1 << 8;
 /// `PWR_CR`: low-power regulator in Stop mode; deep sleep is Standby.
 const LPDS: u32 = 1;
@@ -38,32 +75,19 @@ const PDDS: u32 = 1 << 1;
 const EWUP: u32 = 1 << 8;
 /// `AFIO_MAPR` and `AFIO_MAPR2` select the pins of peripherals, which has no effect here; in the
 /// former, `SWJ_CFG` is write-only (RM0041, AFIO).
-const AFIO_MAPR: u32 = 0x4001_0004;
+const AFIO_MAPR: u32 = 0x04;
 const SWJ_CFG: u32 = 7 << 24;
-const AFIO_MAPR2: u32 = 0x4001_001c;
-const AFIO_EXTICR1: u32 = 0x4001_0008;
-const AFIO_EXTICR4: u32 = 0x4001_0014;
-const EXTI: u32 = 0x4001_0400;
-/// Interrupt lines, and the mask of EXTI lines of each.
-const EXTI_LINES: [(usize, u32); 8] = [
-    (6, 1),
-    (7, 1 << 1),
-    (8, 1 << 2),
-    (9, 1 << 3),
-    (10, 1 << 4),
-    (23, 0x03e0),
-    (40, 0xfc00),
-    (41, 1 << 17),
-];
-const GPIOA: u32 = 0x4001_0800;
-const RCC: u32 = 0x4002_1000;
-const FLASH_ACR: u32 = 0x4002_2000;
+const AFIO_MAPR2: u32 = 0x1c;
+const AFIO_EXTICR1: u32 = 0x08;
+const AFIO_EXTICR4: u32 = 0x14;
 
 /// Indices of `RCC_CFGR`, `RCC_BDCR`, `RCC_CSR` and `RCC_CFGR2`.
 const CFGR: usize = 1;
 const BDCR: usize = 8;
 const CSR: usize = 9;
 const CFGR2: usize = 11;
+/// Indices of registers that hold what is written: `RCC_CIR` to `RCC_APB1ENR`, and `RCC_CFGR2`.
+const HELD: [usize; 7] = [2, 3, 4, 5, 6, 7, CFGR2];
 /// The watch crystal of the real-time clock (RM0041, LSE clock).
 const LSE: Hertz = Hertz(32_768);
 
@@ -95,7 +119,8 @@ enum Deep {
     Standby,
 }
 
-pub struct Stm32f1 {
+struct Stm32f1 {
+    instances: Arc<Instances<Block>>,
     usart: [Stm32Usart; 3],
     tim: [Stm32Tim; 5],
     rtc: Stm32Rtc,
@@ -125,26 +150,33 @@ pub struct Stm32f1 {
 pub static SERIES: Series = Series {
     name: "stm32f1",
     core: &armv7m::TARGET,
-    check: |chip| Core::of(chip).map(drop),
+    check: |chip| {
+        Core::check(chip, &[])?;
+        Instances::of(chip, &INSTANCES).map(drop)
+    },
     make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
 };
 
 /// Make the peripherals of a chip of this series, and its pin names.
-fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+fn make(chip: &Chip, core: &Core, _setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
+    let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
+    let pins = lettered(instances.pins(Block::Gpio));
     let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-    let peripherals = Stm32f1::new(core.reset_hz.whole(), crystal_hz, core.low_hz.whole());
-    (Box::new(peripherals), lettered(&[16; 5]))
+    let (reset_hz, low_hz) = (core.reset_hz.whole(), core.low_hz.whole());
+    let peripherals = Stm32f1::new(instances, reset_hz, crystal_hz, low_hz);
+    Ok((Box::new(peripherals), pins))
 }
 
 impl Stm32f1 {
-    pub fn new(hsi_hz: u32, hse_hz: u32, lsi_hz: u32) -> Self {
+    fn new(instances: Arc<Instances<Block>>, hsi_hz: u32, hse_hz: u32, lsi_hz: u32) -> Self {
         let mut rcc = [0; 12];
         rcc[0] = 0x80 | HSION;
         rcc[5] = 0x14;
         rcc[CSR] = PORRSTF | PINRSTF;
         Self {
+            instances,
             usart: Default::default(),
-            tim: TIM.map(|(_, channels, _)| Stm32Tim::new(channels)),
+            tim: CHANNELS.map(Stm32Tim::new),
             rtc: Stm32Rtc::default(),
             wwdg: Wwdg::default(),
             iwdg: Iwdg::new(hsi_hz, lsi_hz),
@@ -271,11 +303,6 @@ impl Stm32f1 {
         self.rtc.set_clock(clock, Hertz(self.core_hz), now);
     }
 
-    fn gpio(address: u32) -> Option<(usize, u32)> {
-        let offset = address.checked_sub(GPIOA)?;
-        (offset < 5 * 0x400).then_some((offset as usize / 0x400, offset % 0x400))
-    }
-
     /// Return the pins that are outputs: MODE is not 0 and CNF's high bit, which would give the pin
     /// to a peripheral, is clear.
     fn outputs(configuration: [u32; 2]) -> u32 {
@@ -288,50 +315,56 @@ impl Stm32f1 {
 
 impl Peripherals for Stm32f1 {
     fn serial_ports(&self) -> &'static [&'static str] {
-        &["USART1", "USART2", "USART3"]
+        &["USART1", "USART2", "USART3"][..self.instances.run(Block::Usart)]
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
-        if let Some(index) = USART.iter().position(|&base| base == address & !0x3ff) {
-            return Ok(self.usart[index].read(address & 0x3ff));
-        }
-        if let Some((port, offset)) = Self::gpio(address) {
-            return Ok(match offset {
-                0 | 4 => Some(self.configuration[port][offset as usize / 4]),
+        let Some((block, offset)) = self.instances.find(address) else {
+            return Ok(None);
+        };
+        let word = offset as usize / 4;
+        Ok(match block {
+            Block::Usart(index) => self.usart[index].read(offset),
+            Block::Gpio(port) => match offset {
+                0 | 4 => Some(self.configuration[port][word]),
                 8 => Some(context.pins.level(port)),
                 0xc => Some(context.pins.output[port]),
                 0x10 | 0x14 | 0x18 => Some(0),
                 _ => None,
-            });
-        }
-        if let Some(index) = TIM.iter().position(|&(base, ..)| base == address & !0x3ff) {
-            return Ok(self.tim[index].read(address & 0x3ff, context.now));
-        }
-        Ok(match address {
-            RTC..WWDG => self.rtc.read(address - RTC, context.now),
-            WWDG..IWDG => self.wwdg.read(address - WWDG, context.now),
-            IWDG..0x4000_3400 => self.iwdg.read(address - IWDG),
-            AFIO_EXTICR1..=AFIO_EXTICR4 => {
-                Some(self.exti.exticr((address - AFIO_EXTICR1) as usize / 4))
-            }
-            AFIO_MAPR => Some(self.remapped[0]),
-            AFIO_MAPR2 => Some(self.remapped[1]),
-            EXTI..GPIOA => self.exti.read(address - EXTI),
-            PWR_CR => Some(self.pwr_cr),
-            PWR_CSR => Some(self.pwr_csr),
+            },
+            Block::Tim(index) => self.tim[index].read(offset, context.now),
+            Block::Rtc => self.rtc.read(offset, context.now),
+            Block::Wwdg => self.wwdg.read(offset, context.now),
+            Block::Iwdg => self.iwdg.read(offset),
+            Block::Afio => match offset {
+                AFIO_EXTICR1..=AFIO_EXTICR4 => {
+                    Some(self.exti.exticr((offset - AFIO_EXTICR1) as usize / 4))
+                }
+                AFIO_MAPR => Some(self.remapped[0]),
+                AFIO_MAPR2 => Some(self.remapped[1]),
+                _ => None,
+            },
+            Block::Exti => self.exti.read(offset),
+            Block::Pwr => match offset {
+                PWR_CR => Some(self.pwr_cr),
+                PWR_CSR => Some(self.pwr_csr),
+                _ => None,
+            },
             // Oscillators are ready, and selections effective, at once.
-            RCC => {
-                let cr = self.rcc[0];
-                Some(cr | (cr & (HSION | HSEON | PLLON)) << 1)
-            }
-            0x4002_1004 => Some(self.rcc[1] & !0xc | (self.rcc[1] & 3) << 2),
-            0x4002_1020 | 0x4002_1024 => {
-                let value = self.rcc[(address - RCC) as usize / 4];
-                Some(value | (value & 1) << 1)
-            }
-            0x4002_1008..=0x4002_101c | 0x4002_102c => Some(self.rcc[(address - RCC) as usize / 4]),
-            FLASH_ACR => Some(self.flash_acr),
-            _ => None,
+            Block::Rcc => match word {
+                0 => {
+                    let cr = self.rcc[0];
+                    Some(cr | (cr & (HSION | HSEON | PLLON)) << 1)
+                }
+                CFGR => Some(self.rcc[CFGR] & !0xc | (self.rcc[CFGR] & 3) << 2),
+                BDCR | CSR => {
+                    let value = self.rcc[word];
+                    Some(value | (value & 1) << 1)
+                }
+                _ if HELD.contains(&word) => Some(self.rcc[word]),
+                _ => None,
+            },
+            Block::Flash => (offset == 0).then_some(self.flash_acr),
         })
     }
 
@@ -341,45 +374,53 @@ impl Peripherals for Stm32f1 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
-        if let Some(index) = USART.iter().position(|&base| base == address & !0x3ff) {
-            return self.usart[index].write(address & 0x3ff, value, context.now);
-        }
-        if let Some((port, offset)) = Self::gpio(address) {
-            let output = &mut context.pins.output[port];
-            match offset {
-                0 | 4 => {
-                    self.configuration[port][offset as usize / 4] = value;
-                    context.pins.enabled[port] = Self::outputs(self.configuration[port]);
+        let Some((block, offset)) = self.instances.find(address) else {
+            return Ok(false);
+        };
+        let word = offset as usize / 4;
+        match block {
+            Block::Usart(index) => return self.usart[index].write(offset, value, context.now),
+            Block::Gpio(port) => {
+                let output = &mut context.pins.output[port];
+                match offset {
+                    0 | 4 => {
+                        self.configuration[port][word] = value;
+                        context.pins.enabled[port] = Self::outputs(self.configuration[port]);
+                    }
+                    0xc => *output = value & 0xffff,
+                    // Set takes precedence over reset.
+                    0x10 => *output = *output & !(value >> 16) | value & 0xffff,
+                    0x14 => *output &= !(value & 0xffff),
+                    _ => return Ok(false),
                 }
-                0xc => *output = value & 0xffff,
-                // Set takes precedence over reset.
-                0x10 => *output = *output & !(value >> 16) | value & 0xffff,
-                0x14 => *output &= !(value & 0xffff),
+            }
+            Block::Tim(index) => return self.tim[index].write(offset, value, context.now),
+            Block::Rtc => return self.rtc.write(offset, value, context.now),
+            Block::Wwdg => return self.wwdg.write(offset, value, context.now),
+            Block::Iwdg => return self.iwdg.write(offset, value, context.now),
+            Block::Afio => match offset {
+                AFIO_EXTICR1..=AFIO_EXTICR4 => {
+                    let index = (offset - AFIO_EXTICR1) as usize / 4;
+                    self.exti.set_exticr(index, value);
+                }
+                AFIO_MAPR => self.remapped[0] = value & !SWJ_CFG,
+                AFIO_MAPR2 => self.remapped[1] = value,
                 _ => return Ok(false),
+            },
+            Block::Exti => return self.exti.write(offset, value),
+            Block::Pwr => match offset {
+                PWR_CR => self.pwr_cr = value & 0x1f3,
+                PWR_CSR => self.pwr_csr = value & EWUP,
+                _ => return Ok(false),
+            },
+            Block::Rcc => {
+                if !(word <= CSR || HELD.contains(&word)) {
+                    return Ok(false);
+                }
+                self.write_rcc(word, value, context)?;
             }
-            return Ok(true);
-        }
-        if let Some(index) = TIM.iter().position(|&(base, ..)| base == address & !0x3ff) {
-            return self.tim[index].write(address & 0x3ff, value, context.now);
-        }
-        match address {
-            RTC..WWDG => return self.rtc.write(address - RTC, value, context.now),
-            WWDG..IWDG => return self.wwdg.write(address - WWDG, value, context.now),
-            IWDG..0x4000_3400 => return self.iwdg.write(address - IWDG, value, context.now),
-            AFIO_EXTICR1..=AFIO_EXTICR4 => {
-                let index = (address - AFIO_EXTICR1) as usize / 4;
-                self.exti.set_exticr(index, value);
-            }
-            AFIO_MAPR => self.remapped[0] = value & !SWJ_CFG,
-            AFIO_MAPR2 => self.remapped[1] = value,
-            EXTI..GPIOA => return self.exti.write(address - EXTI, value),
-            PWR_CR => self.pwr_cr = value & 0x1f3,
-            PWR_CSR => self.pwr_csr = value & EWUP,
-            RCC..=0x4002_1024 | 0x4002_102c => {
-                self.write_rcc((address - RCC) as usize / 4, value, context)?;
-            }
-            FLASH_ACR => self.flash_acr = value & 8,
-            _ => return Ok(false),
+            Block::Flash if offset == 0 => self.flash_acr = value & 8,
+            Block::Flash => return Ok(false),
         }
         Ok(true)
     }
@@ -456,26 +497,20 @@ impl Peripherals for Stm32f1 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let mut lines = 0;
-        let pending = self.exti.pending();
-        for (line, mask) in EXTI_LINES {
-            lines |= u64::from(pending & mask != 0) << line;
+        if self.deep == Deep::Standby {
+            return [0; 4];
         }
-        match self.deep {
-            Deep::No => {}
+        let (pending, runs) = (self.exti.pending(), self.deep == Deep::No);
+        self.instances.lines(|block, number| match block {
+            Block::Exti => pending & EXTI_LINES[number] != 0,
             // Nothing else wakes the core (RM0041, power control, exit from Stop mode).
-            Deep::Stop => return [lines, 0, 0, 0],
-            Deep::Standby => return [0; 4],
-        }
-        lines |= u64::from(self.rtc.is_pending()) << RTC_LINE
-            | u64::from(self.wwdg.is_pending()) << WWDG_LINE;
-        for (usart, line) in self.usart.iter().zip(USART_LINE) {
-            lines |= u64::from(usart.is_pending()) << line;
-        }
-        for (tim, (_, _, line)) in self.tim.iter().zip(TIM) {
-            lines |= u64::from(tim.is_pending()) << line;
-        }
-        [lines, 0, 0, 0]
+            _ if !runs => false,
+            Block::Rtc => self.rtc.is_pending(),
+            Block::Wwdg => self.wwdg.is_pending(),
+            Block::Usart(index) => self.usart[index].is_pending(),
+            Block::Tim(index) => self.tim[index].is_pending(),
+            _ => false,
+        })
     }
 
     fn reset(&mut self, anew: &Anew<'_>) {
@@ -485,7 +520,8 @@ impl Peripherals for Stm32f1 {
             Reset::Watchdog => WWDGRSTF,
         };
         let crystal_hz = self.hse_hz;
-        let mut fresh = Self::new(self.hsi_hz, crystal_hz, self.lsi_hz);
+        let instances = Arc::clone(&self.instances);
+        let mut fresh = Self::new(instances, self.hsi_hz, crystal_hz, self.lsi_hz);
         // Any reset pulls NRST; earlier flags stay until RMVF (RM0041, RCC_CSR).
         fresh.rcc[CSR] = self.rcc[CSR] & RESET_FLAGS | PINRSTF | flags;
         // A reset spares the backup domain (RM0041, resets), but not the interrupt enables of its
