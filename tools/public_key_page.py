@@ -15,11 +15,11 @@ from joulemark.cli._output import Form, table
 from joulemark.errors import VerificationError
 from joulemark.images import build_image
 from joulemark.images.memory import Attribution
-from joulemark.measure.conduct import Bench
+from joulemark.measure.bench import Bench
 from joulemark.measure.pool import Processes
 from joulemark.project import ROOT
 from joulemark.records.record import PrimitiveRecord, of_primitives
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 PAGE = ROOT / "docs" / "public-key.md"
 M3, M4, TELOSB = "stm32vldiscovery", "nrf52840-dk", "telosb"
@@ -107,7 +107,7 @@ def measure(rows: Sequence[Row]) -> dict[Row, PrimitiveRecord]:
     board = rows[0].board
     for primitive in dict.fromkeys(row.primitive for row in rows):
         asked = [row for row in rows if row.primitive == primitive]
-        campaign = Campaign.model_validate(
+        campaign = PrimitiveOptions.model_validate(
             {
                 "board": board,
                 "primitive": primitive,

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     from joulemark._engine import Machine
     from joulemark.catalogue.boards import Board
-    from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
 
 DEFAULT_STORE = "results/joulemark.db"
@@ -101,12 +100,11 @@ def run(
         LinkError: the cluster does not answer.
         StoreError: the store cannot be written.
     """
-    from joulemark.campaign.plan import plan
+    from joulemark.campaign.options import read
+    from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.cluster import workers_of
-    from joulemark.measure.conduct import Bench
     from joulemark.records.export import flat_frame
     from joulemark.records.store import Store
-    from joulemark.subjects.primitive.options import load_campaign
 
     given = {
         "board": board,
@@ -121,18 +119,11 @@ def run(
         "trials": trials,
         "seed": seed,
     }
-    chosen = load_campaign(None if campaign is None else Path(campaign), given)
-    bench = Bench()
+    asked = read(None if campaign is None else Path(campaign), given)
     with Store(store) as opened, workers_of(cluster, processes) as workers:
-        todo = plan(chosen, bench.setup, builder=workers)
-        served = opened.served(p.key for p in todo.points)
-        left = todo.without(served)
-        new: list[PrimitiveRecord] = []
-        for records in bench.measure(left, workers) if left else ():
-            opened.append(*records)
-            new += records
-        old = opened.load(s.id for s in served.values())
-    return flat_frame(sorted([*old, *new], key=lambda r: r.order))
+        works = [plan(one, Means(workers=workers)) for one in asked]
+        found = [record for work in works for record in conduct(work, opened).records(opened)]
+    return flat_frame(sorted(found, key=lambda r: r.order))
 
 
 def machine(

@@ -33,7 +33,7 @@ from joulemark.simulated.emulated import EmulatedSupplyLine, SteppedBench
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiServer
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 from stepped import Stepped
 
 Floats = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ BROKEN_RUN = RUNS + 1
 @pytest.fixture(scope="module")
 def job() -> Job:
     """Three cases of one image."""
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         board=("telosb",),
         primitive=("aes-128",),
         implementation=("msp430",),

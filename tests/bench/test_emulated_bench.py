@@ -24,14 +24,14 @@ from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401
 from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiInstrument, ScpiServer
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 from stepped import Stepped
 
 TELOSB = boards.load_board("telosb")
 
 
 def planned(setup: Setup) -> Job:
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         board=("telosb",),
         primitive=("aes-128",),
         implementation=("msp430",),

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from joulemark.campaign.job import Setup
+from joulemark.campaign.options import read
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
 from joulemark.subjects.primitive import PrimitiveSubject
-from joulemark.subjects.primitive.options import DEFAULT_SIZES, Campaign, expand, load_campaign
+from joulemark.subjects.primitive.cases import expand
+from joulemark.subjects.primitive.options import DEFAULT_SIZES, PrimitiveOptions
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +27,11 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_an_empty_file_is_the_default_campaign(tmp_path: Path) -> None:
-    assert load_campaign(write(tmp_path, ""), {}) == load_campaign(None, {}) == Campaign()
+    assert read(write(tmp_path, ""), {}) == read(None, {}) == [PrimitiveOptions()]
 
 
 def test_the_default_boards_each_have_their_cores_compiler(library: Library) -> None:
-    builds = expand(Campaign(), library, Setup())
+    builds = expand(PrimitiveOptions(), library, Setup())
     assert {(f.board_name, f.build.compiler) for f in builds} == {
         ("telosb", "clang"),
         ("sensortag-cc2650", "gcc"),
@@ -39,7 +41,8 @@ def test_the_default_boards_each_have_their_cores_compiler(library: Library) -> 
 
 def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
     path = write(tmp_path, 'primitive = "aes-128"\nsize = [16, 32]\nopt = ["O2"]\n')
-    campaign = load_campaign(path, {"opt": ["Os"], "board": None})
+    (campaign,) = read(path, {"opt": ["Os"], "board": None})
+    assert isinstance(campaign, PrimitiveOptions)
     assert campaign.primitive == ("aes-128",)
     assert campaign.size == (16, 32)
     assert campaign.opt == ("Os",)
@@ -63,18 +66,18 @@ def test_a_wrong_file_is_one_error_that_names_file_and_key(
 ) -> None:
     path = write(tmp_path, text)
     with pytest.raises(InputError, match=message) as caught:
-        load_campaign(path, {})
+        read(path, {})
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        load_campaign(tmp_path / "none.toml", {})
+        read(tmp_path / "none.toml", {})
 
 
 def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> None:
-    cases = [c for cases in expand(Campaign(), library, Setup()).values() for c in cases]
+    cases = [c for cases in expand(PrimitiveOptions(), library, Setup()).values() for c in cases]
     subjects = [c.subject for c in cases]
     assert all(isinstance(s, PrimitiveSubject) for s in subjects)
     found = {(s.kind, s.operation) for s in subjects if isinstance(s, PrimitiveSubject)}
@@ -88,7 +91,7 @@ def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=8, unique=True))
 def test_sizes_fit_their_primitive(sizes: list[int]) -> None:
     library = Library.load()
-    campaign = Campaign(primitive=("aes-128*",), size=tuple(sizes), operation=("encrypt",))
+    campaign = PrimitiveOptions(primitive=("aes-128*",), size=tuple(sizes), operation=("encrypt",))
     try:
         expanded = expand(campaign, library, Setup())
     except InputError:
@@ -116,7 +119,7 @@ def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
     with pytest.raises(
         InputError, match=f"{option}: nonsense matches nothing; (there are .+|did you mean .+)"
     ):
-        expand(Campaign.model_validate({field: ["nonsense"]}), library, Setup())
+        expand(PrimitiveOptions.model_validate({field: ["nonsense"]}), library, Setup())
 
 
 @pytest.mark.parametrize("size", [0, 15, 65535])
@@ -124,7 +127,7 @@ def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
 def test_sizes_that_fit_no_primitive_are_an_error(
     library: Library, size: int, operation: str
 ) -> None:
-    campaign = Campaign(primitive=("aes-128",), size=(size,), operation=(operation,))
+    campaign = PrimitiveOptions(primitive=("aes-128",), size=(size,), operation=(operation,))
     with pytest.raises(InputError, match=r"--size: aes-128 takes other sizes; .* of 16 up to"):
         expand(campaign, library, Setup())
     # Operations without a size are still measured.
@@ -141,7 +144,7 @@ def test_sizes_that_fit_no_primitive_are_an_error(
 def test_inputs_that_images_have_no_room_for_are_an_error(
     library: Library, change: dict[str, tuple[int]], message: str
 ) -> None:
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         board=("telosb",), primitive=("aes-128-ccm",), implementation=("ref",), opt=("O3",)
     )
     with pytest.raises(InputError, match=message):
@@ -155,7 +158,8 @@ def test_inputs_that_images_have_no_room_for_are_an_error(
 
 def test_some_kinds_are_measured_on_request_only(library: Library) -> None:
     def kinds(**narrowed: object) -> set[str]:
-        campaign = Campaign.model_validate({"board": ("telosb",), "opt": ("O3",), **narrowed})
+        asked = {"board": ("telosb",), "opt": ("O3",), **narrowed}
+        campaign = PrimitiveOptions.model_validate(asked)
         return {firmware.kind for firmware in expand(campaign, library, Setup())}
 
     everything = kinds()
@@ -167,7 +171,7 @@ def test_some_kinds_are_measured_on_request_only(library: Library) -> None:
 
 def test_some_implementations_are_measured_on_a_core_on_request_only(library: Library) -> None:
     def ways(**keys: object) -> set[tuple[str, str]]:
-        expanded = expand(Campaign.model_validate(keys), library, Setup())
+        expanded = expand(PrimitiveOptions.model_validate(keys), library, Setup())
         return {(f.board_name, f.implementation) for f in expanded if f.primitive == "x25519"}
 
     boards = ("telosb", "openmote-cc2538")
@@ -187,6 +191,6 @@ def test_some_implementations_are_measured_on_a_core_on_request_only(library: Li
 
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:
     with pytest.raises(InputError, match="telosb"):
-        expand(Campaign(board=("telosc",)), library, Setup())
+        expand(PrimitiveOptions(board=("telosc",)), library, Setup())
     with pytest.raises(InputError, match="9 GHz"):
-        expand(Campaign(clock=("9 GHz",)), library, Setup())
+        expand(PrimitiveOptions(clock=("9 GHz",)), library, Setup())

@@ -20,13 +20,14 @@ import command
 import joulemark
 from joulemark import project
 from joulemark.campaign.job import Job, Setup
+from joulemark.campaign.options import checked
 from joulemark.campaign.plan import plan
 from joulemark.campaign.versions import engine_digest
 from joulemark.errors import InputError, LinkError, ToolError
 from joulemark.images import BuiltImage
 from joulemark.measure import cluster
 from joulemark.measure.cluster import Cluster
-from joulemark.subjects.primitive.options import load_campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 from servers import new_database, postgresql
 
 CASES = {
@@ -174,7 +175,7 @@ def test_a_worker_of_another_version_refuses(told: cluster.Conductor) -> None:
 
 def test_a_worker_that_builds_something_else_refuses(told: cluster.Conductor) -> None:
     asked = {**CASES, "board": "telosb", "size": [8]}
-    job: Job = plan(load_campaign(None, asked), Setup()).jobs[0]
+    job: Job = plan(checked(PrimitiveOptions, asked), Setup()).jobs[0]
     assert len(cluster._measure(told, job)) == len(job.points)
     assert isinstance(job.image, BuiltImage)
     other = replace(job, image=replace(job.image, build_id="0" * 40))

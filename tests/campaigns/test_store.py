@@ -131,8 +131,9 @@ def test_a_failed_record_is_never_served(location: str) -> None:
         served = store.served(["k", "f", "l", "absent"])
         assert set(served) == {"k", "l"}
         assert store.load([served["k"].id]) == [RECORD]
-        assert served["k"] == Served(served["k"].id, dependent=False, contradicts=False)
-        assert served["l"] == Served(served["l"].id, dependent=True, contradicts=True)
+        good, leaking = served["k"], served["l"]
+        assert good == Served(good.id, False, False, RECORD.trials or 0)  # noqa: FBT003
+        assert leaking == Served(leaking.id, True, True, 2)  # noqa: FBT003
 
 
 def test_thousands_of_keys_are_looked_up(location: str) -> None:

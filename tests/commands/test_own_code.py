@@ -162,9 +162,12 @@ def test_an_instrument_and_a_campaign_are_read_as_they_are(
     text = (tmp_path / "meters/my_meter.py").read_text()
     compile(text, "my_meter.py", "exec")
     joulemark("new", "campaign", "mine", "--out", str(tmp_path))
-    from joulemark.subjects.primitive.options import load_campaign
+    from joulemark.campaign.options import read
+    from joulemark.subjects.primitive.options import PrimitiveOptions
 
-    assert load_campaign(tmp_path / "mine.toml", {}).seed == 1
+    (campaign,) = read(tmp_path / "mine.toml", {})
+    assert isinstance(campaign, PrimitiveOptions)
+    assert campaign.seed == 1
 
 
 @pytest.mark.parametrize(

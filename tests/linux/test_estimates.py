@@ -24,8 +24,8 @@ from joulemark.measure.estimated import MODELS
 from joulemark.measure.scheduled import Target, cycles
 from joulemark.studies.ways import library as library_way
 from joulemark.subjects.library.estimated import EstimatedLibrary
+from joulemark.subjects.library.options import LibraryOptions
 from joulemark.subjects.library.plan import LibraryJob, plan
-from joulemark.subjects.primitive.options import Campaign
 
 
 class Instruction(ctypes.Structure):
@@ -532,7 +532,8 @@ def planned(algorithm: str) -> LibraryJob:
     """Return a row of this machine's own OpenSSL."""
     setup = Setup(runner=ESTIMATE)
     (job,) = plan(
-        Campaign(library=("openssl",), algorithm=(algorithm,), operation=("hash",), seed=1), setup
+        LibraryOptions(library=("openssl",), algorithm=(algorithm,), operation=("hash",), seed=1),
+        setup,
     )
     return job
 

@@ -13,6 +13,7 @@ import pytest
 from command import joulemark, undisturbed
 from joulemark import oracles
 from joulemark.campaign.job import Setup
+from joulemark.campaign.options import checked
 from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import InputError, ToolError, VerificationError
@@ -25,9 +26,9 @@ from joulemark.oracles.hashes import whirlpool
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
 from joulemark.subjects.library import plan as plans
+from joulemark.subjects.library.options import LibraryOptions
 from joulemark.subjects.library.plan import LibraryJob
 from joulemark.subjects.library.session import LibraryBench, LibrarySession
-from joulemark.subjects.primitive.options import load_campaign
 
 PAPER = {
     *(
@@ -112,7 +113,8 @@ def test_our_own_oracle_of_whirlpool() -> None:
 
 
 def _job(setup: Setup, **keys: object) -> LibraryJob:
-    campaign = load_campaign(None, {"library": "openssl", "operation": "hash", "seed": 1, **keys})
+    asked = {"library": "openssl", "operation": "hash", "seed": 1, **keys}
+    campaign = checked(LibraryOptions, asked)
     (job,) = plans.plan(campaign, setup)
     return job
 

@@ -14,12 +14,13 @@ from joulemark.campaign.job import LOCAL, Setup
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError, LinkError
 from joulemark.images import build_local
-from joulemark.measure.conduct import Bench
+from joulemark.measure.bench import Bench
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Flag, Status
+from joulemark.subjects.library.options import LibraryOptions
 from joulemark.subjects.library.plan import LibraryJob, plan
 from joulemark.subjects.library.session import LibraryBench, LibrarySession
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 CHIP = r"""
 #define _GNU_SOURCE
@@ -64,7 +65,7 @@ int ioctl(int file, unsigned long request, ...) {
 
 @pytest.fixture(scope="module")
 def job() -> LibraryJob:
-    campaign = Campaign(library=("openssl",), algorithm=("md5",), operation=("hash",), seed=1)
+    campaign = LibraryOptions(library=("openssl",), algorithm=("md5",), operation=("hash",), seed=1)
     (made,) = plan(campaign, Setup(runner=LOCAL, runs=2))
     return made
 
@@ -156,7 +157,7 @@ def test_windows_of_a_primitive_are_marked(terminal: tuple[int, str]) -> None:
 
 def test_the_pin_is_this_machines() -> None:
     with pytest.raises(InputError, match="give --runner local"):
-        Bench(marker="/dev/gpiochip0:17").check()
+        Bench(marker="/dev/gpiochip0:17").check(PrimitiveOptions)
     told = joulemark("run", "--marker-pin", "/dev/gpiochip0:17", code=3)
     assert "it is a pin of this machine" in told.stderr
     told = joulemark(

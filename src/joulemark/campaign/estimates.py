@@ -14,14 +14,15 @@ from joulemark.catalogue.primitives import Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, build_local
 from joulemark.images.architectures import Architecture
-from joulemark.subjects.primitive.options import Campaign, expand
+from joulemark.subjects.primitive.cases import expand
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 ESTIMATE = "estimate"
 """Runner of estimated cases."""
 
 
 def jobs(
-    campaign: Campaign, machine: Machine, made_for: Architecture, method: str
+    campaign: PrimitiveOptions, machine: Machine, made_for: Architecture, method: str
 ) -> Iterator[Job]:
     """Build a campaign's images for a machine, one after the other.
 
@@ -62,7 +63,11 @@ def jobs(
 
 
 def _point(
-    case: Case, firmware: Firmware, machine: Machine, campaign: Campaign, shared: list[object]
+    case: Case,
+    firmware: Firmware,
+    machine: Machine,
+    campaign: PrimitiveOptions,
+    shared: list[object],
 ) -> Point:
     conditions = replace(
         case.conditions,

@@ -52,6 +52,8 @@ class Point:
     case: Case
     trials: int
     key: str
+    least_trials: int = 0
+    """A record of the store with fewer trials does not serve."""
 
 
 @dataclass(frozen=True, kw_only=True)

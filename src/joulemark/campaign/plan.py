@@ -23,7 +23,8 @@ from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, toolchain
 from joulemark.subjects.primitive import PrimitiveSubject
-from joulemark.subjects.primitive.options import Campaign, expand
+from joulemark.subjects.primitive.cases import expand
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
@@ -44,23 +45,22 @@ class Plan:
         """All cases."""
         return tuple(point for job in self.jobs for point in job.points)
 
-    def without(self, done: Collection[str]) -> list[Job]:
-        """Return the remaining jobs, grouped by primitive, those with the most work first.
+    def only(self, left: Collection[str]) -> list[Job]:
+        """Return the jobs of some cases, grouped by primitive, those with the most work first.
 
         Grouping lets a primitive's next implementation reuse the oracle's answers.
 
         Args:
-            done: keys of the cases that have a record.
+            left: keys of the cases.
         """
-        left = [
-            replace(job, points=tuple(p for p in job.points if p.key not in done))
-            for job in self.jobs
+        some = [
+            replace(job, points=tuple(p for p in job.points if p.key in left)) for job in self.jobs
         ]
         work: Counter[str] = Counter()
-        for job in left:
+        for job in some:
             work[job.firmware.primitive] += sum(map(_message_bytes, job.points))
         return sorted(
-            (job for job in left if job.points),
+            (job for job in some if job.points),
             key=lambda job: (-work[job.firmware.primitive], job.firmware.primitive),
         )
 
@@ -71,7 +71,7 @@ def _message_bytes(point: Point) -> int:
 
 
 def plan(
-    campaign: Campaign,
+    campaign: PrimitiveOptions,
     setup: Setup,
     *,
     builder: Builder | None = None,
@@ -138,7 +138,7 @@ def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
     return found | ({"engine": engine_digest()} if setup.runner == "emulator" else {})
 
 
-def _trials(case: Case, campaign: Campaign) -> int:
+def _trials(case: Case, campaign: PrimitiveOptions) -> int:
     """Return a case's number of trials: short messages show dependence on secrets at less cost."""
     if campaign.trials is not None:
         return campaign.trials

@@ -1,7 +1,8 @@
 """Builds and measures what a command needs, with progress bars; nothing is measured twice."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,13 +13,9 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from joulemark.campaign.job import Job
-    from joulemark.campaign.plan import Plan
-    from joulemark.catalogue.primitives import Implementation
-    from joulemark.measure.conduct import Bench, Workers
-    from joulemark.records.record import PrimitiveRecord
+    from joulemark.conduct import Found, Means, Records, Work
+    from joulemark.measure.bench import Bench, Workers
     from joulemark.records.store import Store
-    from joulemark.subjects.primitive.options import Campaign
 
 
 class InterruptedRunError(JoulemarkError):
@@ -27,40 +24,30 @@ class InterruptedRunError(JoulemarkError):
     exit_code = 130
 
 
-def planned(
-    campaign: "Campaign",
-    bench: "Bench",
-    workers: "Workers",
-    able: "Callable[[Implementation], bool]" = lambda _: True,
-    *,
-    first: bool = False,
-) -> "Plan":
-    """Build all images of `able` implementations, with a progress bar.
+@contextmanager
+def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "Iterator[Means]":
+    """Yield means whose building has a progress bar.
 
     Args:
-        campaign: the cases.
-        bench: what they are measured with.
-        workers: build the images.
-        able: tells which implementations are wanted at all.
-        first: say how long a first run takes.
+        bench: what cases are measured with.
+        workers: build and emulate.
+        store: where a first run says how long it takes.
     """
-    from joulemark.campaign.plan import plan
+    from joulemark.conduct import Means, Progress
 
     with _progress() as progress:
         task = progress.add_task("building", total=None)
 
         def building(images: int, cases: int) -> None:
             progress.update(task, total=images)
-            if first and cases:
+            if store is not None and store.is_empty and cases:
                 progress.console.print(_first(images, cases), highlight=False, soft_wrap=True)
 
-        return plan(
-            campaign,
-            bench.setup,
-            builder=workers,
-            building=building,
-            built=lambda: progress.advance(task),
-            able=able,
+        yield Means(
+            workers=workers,
+            bench=bench,
+            tell=lambda text: typer.echo(text, err=True),
+            progress=Progress(building=building, built=lambda: progress.advance(task)),
         )
 
 
@@ -81,32 +68,48 @@ def _first(images: int, cases: int) -> str:
     )
 
 
-def measure(
-    store: "Store", bench: "Bench", jobs: "Sequence[Job]", workers: "Workers"
-) -> "list[PrimitiveRecord]":
-    """Measure with a progress bar; store records before waiting for others."""
-    from joulemark.measure.conduct import EMULATOR
+def conducted(
+    store: "Store",
+    work: "Work",
+    *,
+    fresh: bool = False,
+    shown: bool = True,
+    told: "Callable[[Records, str], None]" = lambda _records, _count: None,
+) -> "Found":
+    """Measure what a store does not have, with a progress bar.
 
-    measured: list[PrimitiveRecord] = []
-    total = sum(len(job.points) for job in jobs)
-    emulated = bench.runner == EMULATOR
+    Args:
+        store: serves records and receives the new ones.
+        work: the cases.
+        fresh: measure everything again.
+        shown: whether the progress bar is: it would overwrite questions to a person.
+        told: called with new records, after they are stored, and their count, as in "[3/12]".
+    """
+    from joulemark.conduct import conduct
+
+    done = total = 0
     try:
-        # A progress bar would overwrite questions to a person who reads the meter.
-        with _progress(shown=emulated) as progress:
-            task = progress.add_task("measuring", total=total)
-            for records in bench.measure(jobs, workers, lambda text: typer.echo(text, err=True)):
-                store.append(*records)
-                measured += records
+        with _progress(shown=shown) as progress:
+            task = progress.add_task("measuring", total=None)
+
+            def begun(left: int) -> None:
+                nonlocal total
+                total = left
+                progress.update(task, total=left)
+
+            def made(records: "Records") -> None:
+                nonlocal done
+                done += len(records)
                 progress.advance(task, len(records))
-                for record in records if not emulated else ():
-                    _tell(record)
+                told(records, f"[{done}/{total}]")
+
+            return conduct(work, store, fresh=fresh, begun=begun, made=made)
     except (KeyboardInterrupt, EOFError):
         raise InterruptedRunError(
-            f"interrupted after {len(measured)} of {total} cases, all of them in the store",
+            f"interrupted after {done} of {total} cases, all of them in the store",
             None,
             "give the same command again to go on",
         ) from None
-    return measured
 
 
 def _progress(*, shown: bool = True) -> "Progress":
@@ -133,13 +136,3 @@ def _progress(*, shown: bool = True) -> "Progress":
         refresh_per_second=4,
         disable=not (shown and console.is_terminal),
     )
-
-
-def _tell(record: "PrimitiveRecord") -> None:
-    """Print the outcome of a case as soon as it is known."""
-    what = record.subject
-    name = f"{what.primitive} {what.operation} {what.message_bytes} B"
-    if record.status == "failed":
-        typer.echo(f"{name}: failed: {record.failure}")
-    for note in record.notes[:2]:
-        typer.echo(f"{name}: {note}")

@@ -76,23 +76,25 @@ def _from_store(store: str) -> "Costs":
 def _measured(scenario: "Scenario", store: str) -> "Costs":
     """Return the records that the scenario needs; measure those missing from the store first."""
     from joulemark.analysis.budget import optimisations
+    from joulemark.campaign.options import checked
     from joulemark.catalogue import boards
-    from joulemark.cli._measuring import measure, planned
-    from joulemark.measure.conduct import Bench
+    from joulemark.cli._measuring import conducted, means
+    from joulemark.conduct import plan
+    from joulemark.measure.bench import Bench
     from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
-    from joulemark.subjects.primitive.options import load_campaign
+    from joulemark.subjects.primitive.options import PrimitiveOptions
 
     costs = _from_store(store)
     missing = costs.missing(scenario)
     if not missing:
         return costs
     board = boards.load_board(scenario.board)
-    bench, workers = Bench(), Processes(len(os.sched_getaffinity(0)))
+    workers = Processes(len(os.sched_getaffinity(0)))
     with Store(store) as opened:
         for step in missing:
-            campaign = load_campaign(
-                None,
+            campaign = checked(
+                PrimitiveOptions,
                 {
                     "board": [scenario.board],
                     "clock": [scenario.clock or board.default_clock],
@@ -104,9 +106,9 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
                     "opt": optimisations(step) or None,
                 },
             )
-            todo = planned(campaign, bench, workers)
-            left = todo.without(opened.served(p.key for p in todo.points))
-            new = measure(opened, bench, left, workers) if left else []
+            with means(Bench(), workers) as used:
+                work = plan(campaign, used)
+            new = conducted(opened, work).measured
             typer.echo(
                 f"measured {counted(len(new), 'case')} of {step.primitive} {step.operation}",
                 err=True,

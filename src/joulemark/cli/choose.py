@@ -318,13 +318,15 @@ class _Question:
         self, store: "Store", demands: "Demands", processes: int
     ) -> "tuple[list[PrimitiveRecord], dict[Implementation, list[str]]]":
         """Return records of all that may meet the demands, and why the rest cannot."""
+        from joulemark.campaign.options import checked
         from joulemark.catalogue.primitives import Library
-        from joulemark.cli._measuring import measure, planned
+        from joulemark.cli._measuring import conducted, means
         from joulemark.images.toolchain import OPTIMISATIONS
-        from joulemark.measure.conduct import Bench
+        from joulemark.measure.bench import Bench
         from joulemark.measure.pool import Processes
         from joulemark.records.record import of_primitives
-        from joulemark.subjects.primitive.options import load_campaign
+        from joulemark.subjects.primitive.measure import plan
+        from joulemark.subjects.primitive.options import PrimitiveOptions
 
         library = Library.load()
         ways = self._ways(library)
@@ -332,8 +334,8 @@ class _Question:
         unmeasured = {way: refused[str(way)] for way in ways if refused[str(way)]}
         if len(unmeasured) == len(ways):
             return [], unmeasured
-        campaign = load_campaign(
-            None,
+        campaign = checked(
+            PrimitiveOptions,
             {
                 "board": [self.board.name],
                 "clock": [self.clock],
@@ -346,16 +348,13 @@ class _Question:
                 "trials": CONSTANT_TIME_TRIALS if demands.constant_time else None,
             },
         )
-        bench, workers = Bench(), Processes(processes)
-        todo = planned(campaign, bench, workers, lambda way: refused.get(str(way)) == [])
-        served = store.served(p.key for p in todo.points)
-        left = todo.without(served)
-        new = measure(store, bench, left, workers) if left else []
-        old = of_primitives(store.load(s.id for s in served.values()))
-        failed = [r for r in new if r.status != "ok"]
+        with means(Bench(), Processes(processes)) as used:
+            work = plan(campaign, used, lambda way: refused.get(str(way)) == [])
+        records = of_primitives(conducted(store, work).records(store))
+        failed = [r for r in records if r.status != "ok"]
         if failed:
             typer.echo(f"{counted(len(failed), 'case')} failed: {failed[0].failure}", err=True)
-        return [r for r in (*old, *new) if r.status == "ok"], unmeasured
+        return [r for r in records if r.status == "ok"], unmeasured
 
     def _algorithms(self, library: "Library") -> "list[Algorithm]":
         """Return the algorithms with the wanted names that take messages of this size."""

@@ -17,14 +17,14 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from joulemark.campaign.options import Options
     from joulemark.catalogue.machines import Machine
-    from joulemark.images.architectures import Architecture
+    from joulemark.conduct import Records, Work
     from joulemark.records.record import Record
     from joulemark.records.store import Store
-    from joulemark.subjects.library import LibrarySubject
-    from joulemark.subjects.library.plan import LibraryJob
+    from joulemark.subjects.library.options import LibraryOptions
     from joulemark.subjects.primitive import PrimitiveSubject
-    from joulemark.subjects.primitive.options import Campaign
+    from joulemark.subjects.primitive.options import PrimitiveOptions
 
 
 @app.command()
@@ -82,12 +82,15 @@ def estimate(
     from joulemark.images import toolchain
     from joulemark.images.architectures import architecture
     from joulemark.images.from_source import Source
-    from joulemark.measure import estimated, estimated_cases
+    from joulemark.measure import estimated
     from joulemark.measure.estimated import model
     from joulemark.records.store import Store
-    from joulemark.subjects.library.plan import estimates
+    from joulemark.subjects.library.measure import estimated as work_of
+    from joulemark.subjects.library.options import LibraryOptions
+    from joulemark.subjects.library.plan import estimates, refuse_empty
+    from joulemark.subjects.primitive import estimated as primitives
 
-    chosen, found = options.campaign(campaign), load_machine(machine)
+    chosen, found = _one(options.asked(campaign)), load_machine(machine)
     names = [str(name) for name in found.architectures]
     if made_for is not None and made_for not in names:
         raise InputError(
@@ -95,7 +98,7 @@ def estimate(
             "--architecture",
             f"it executes {', '.join(names)}",
         )
-    if library_source is not None and not chosen.library:
+    if library_source is not None and not isinstance(chosen, LibraryOptions):
         raise InputError("is of a library", "--library-source", "give --library")
     for name, given in (("flag", library_flag), ("compiler", library_compiler)):
         if given and library_source is None:
@@ -108,14 +111,15 @@ def estimate(
     # Fail before anything is built.
     model(found.core, target.name)
     with Store(store) as opened:
-        if chosen.library:
+        if isinstance(chosen, LibraryOptions):
             compiler = partial(toolchain.find, "clang", "host")
-            toolchain.refuse_missing([compiler, *estimated_cases.needs(found, target)])
+            toolchain.refuse_missing([compiler, *primitives.needs(found, target)])
             planned = list(estimates(chosen, found, target, estimated.method(), source))
-            _libraries(planned, chosen, found, target, opened, form)
+            refuse_empty(planned, chosen)
+            _libraries(work_of(planned, found, target), found, target.name, opened, form)
             return
-        wanted = estimated_cases.Wanted(chosen, found, target.name)
-        (records,) = estimated_cases.records([wanted], opened)
+        wanted = primitives.Wanted(chosen, found, target.name)
+        (records,) = primitives.records([wanted], opened)
     good = [record for record in records if record.status == "ok"]
     if good or form is Form.JSON:
         typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
@@ -124,33 +128,43 @@ def estimate(
     _refuse_failed(records)
 
 
+def _one(asked: "Sequence[Options]") -> "LibraryOptions | PrimitiveOptions":
+    """Return the only table of a campaign.
+
+    Raises:
+        InputError: it has others, or is of neither primitives nor libraries.
+    """
+    from joulemark.subjects.library.options import LibraryOptions
+    from joulemark.subjects.primitive.options import PrimitiveOptions
+
+    one, *more = asked
+    if more or not isinstance(one, LibraryOptions | PrimitiveOptions):
+        what = "one table of primitives or of a library is estimated at a time"
+        raise InputError(what, ", ".join(dict.fromkeys(a.type for a in asked)))
+    return one
+
+
 def _libraries(
-    planned: "Sequence[LibraryJob]",
-    chosen: "Campaign",
-    found: "Machine",
-    target: "Architecture",
-    store: "Store",
-    form: Form,
+    work: "Work", found: "Machine", architecture: str, store: "Store", form: Form
 ) -> None:
     """Estimate rows of libraries, and show them."""
-    from joulemark.cli._library import line, show
-    from joulemark.subjects.library.estimated import EstimatedLibrary
-    from joulemark.subjects.library.plan import refuse_empty, without
+    from joulemark.conduct import conduct
+    from joulemark.report import rows
 
-    refuse_empty(planned, chosen)
-    served = store.served(point.key for job in planned for point in job.points)
-    records: list[Record[LibrarySubject]] = []
-    for job in without(planned, served):
-        for record in EstimatedLibrary(job, found, target).records():
-            store.append(record)
-            records.append(record)
-            typer.echo(record.failure if record.status == "failed" else line(record), err=True)
-    kept = [*store.load(s.id for s in served.values()), *records]
-    good = [record for record in kept if record.status == "ok"]
-    show(good, form)  # type: ignore[arg-type]
+    def made(records: "Records") -> None:
+        for record in records:
+            typer.echo(rows.line(record), err=True)
+
+    conducted = conduct(work, store, made=made)
+    good = [record for record in conducted.records(store) if record.status == "ok"]
+    tables = list(rows.tables(good))
+    if form is Form.JSON:
+        typer.echo(table([row for _, some in tables for row in some], form))
+    for title, some in tables if form is not Form.JSON else ():
+        typer.echo(f"{title}\n{table(some, form)}\n")
     if good:
-        _explain(found, target.name, form)
-    _refuse_failed(records)
+        _explain(found, architecture, form)
+    _refuse_failed(conducted.measured)
 
 
 def _explain(found: "Machine", architecture: str, form: Form) -> None:

@@ -16,8 +16,8 @@ from joulemark.errors import InputError
 if TYPE_CHECKING:
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Algorithm
-    from joulemark.records.record import PrimitiveRecord, Record
-    from joulemark.subjects import Subject
+    from joulemark.records.record import PrimitiveRecord
+    from joulemark.records.store import Store
     from joulemark.subjects.handshake.ledger import Side
 
 KIND = "handshake"
@@ -53,7 +53,6 @@ class _Priced:
     ledger: Mapping[str, Any]
     energies: Sequence[tuple[str, float, float]]
     """Side, its energy in joules and its supply voltage."""
-    records: "Sequence[Record[Subject]]"
 
 
 @app.command()
@@ -111,13 +110,16 @@ def handshake(
     it computes. Over the air it is the core's and the radio's, from a side's first step to its
     last, including sending, waiting and listening.
     """
-    if network is None:
-        asked = _Asked(primitive, board, implementation, opt, message_4, ad_size)
-        priced = _on_bench(asked)
-    elif ad_size:
-        raise InputError("is of the bench", "--ad-size", "leave out --network")
-    else:
-        priced = _on_air(network)
+    from joulemark.records.store import Store
+
+    with Store(store or ":memory:") as kept:
+        if network is None:
+            asked = _Asked(primitive, board, implementation, opt, message_4, ad_size)
+            priced = _on_bench(asked, kept)
+        elif ad_size:
+            raise InputError("is of the bench", "--ad-size", "leave out --network")
+        else:
+            priced = _on_air(network, kept)
     lines, batteries = list(priced.lines), {}
     for side, joules, volts in priced.energies:
         capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * volts
@@ -128,19 +130,13 @@ def handshake(
             f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
             f"battery of {battery_mah:g} mAh at {volts:g} V"
         )
-    if store is not None:
-        from joulemark.records.store import Store
-
-        with Store(store) as kept:
-            for record in priced.records:
-                kept.append(record)
     if as_json:
         typer.echo(json.dumps({**priced.ledger, "battery": batteries}, ensure_ascii=False))
     else:
         typer.echo("\n".join(lines))
 
 
-def _on_bench(asked: _Asked) -> _Priced:
+def _on_bench(asked: _Asked, store: "Store") -> _Priced:
     """Return the ledger of operations."""
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
@@ -168,7 +164,7 @@ def _on_bench(asked: _Asked) -> _Priced:
         side: dict(list(operations.items())[: 3 if asked.message_4 else 2])
         for side, operations in _SIDES.items()
     }
-    records = _measured(replace(asked, implementation=way), description, sides)
+    records = _measured(replace(asked, implementation=way), description, sides, store)
     lengths = _lengths(algorithm, asked.ad_size)
     volts = description.supply_v.value
     return _Priced(
@@ -178,7 +174,6 @@ def _on_bench(asked: _Asked) -> _Priced:
             (side, sum(_of(records[name], "energy_gross_nj") for name in operations) * 1e-9, volts)
             for side, operations in sides.items()
         ],
-        list(records.values()),
     )
 
 
@@ -215,7 +210,7 @@ def _bench_ledger(
     }
 
 
-def _on_air(file: Path) -> _Priced:
+def _on_air(file: Path, store: "Store") -> _Priced:
     """Return the ledger of a network."""
     from joulemark.catalogue.networks import read_network
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
@@ -225,6 +220,7 @@ def _on_air(file: Path) -> _Priced:
     running = RunningNetwork(network, observe=True)
     refuse_unused_wiring(network)
     priced = ledger(running)
+    store.append(*records(running, priced))
     sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
     lines = [f"{priced.primitive}: {sizes}; all are the oracle's, and both keys"]
     if priced.sessions > 1:
@@ -235,7 +231,6 @@ def _on_air(file: Path) -> _Priced:
         [*lines, ""],
         asdict(priced),
         [(side.side, side.uj * 1e-6, side.supply_v) for side in priced.sides],
-        list(records(running, priced)),
     )
 
 
@@ -293,15 +288,16 @@ def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
     ]
 
 
-def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, PrimitiveRecord]":
-    """Return each operation's record."""
-    from joulemark.campaign.plan import plan
-    from joulemark.measure.conduct import Bench
+def _measured(
+    asked: _Asked, board: "Board", sides: _Sides, store: "Store"
+) -> "Mapping[str, PrimitiveRecord]":
+    """Return each operation's record, from the store or measured now."""
+    from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
     from joulemark.records.record import of_primitives
-    from joulemark.subjects.primitive.options import Campaign
+    from joulemark.subjects.primitive.options import PrimitiveOptions
 
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         board=(board.name,),
         primitive=(asked.primitive,),
         implementation=(asked.implementation,),
@@ -312,9 +308,8 @@ def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, Pri
         trials=2,
         seed=1,
     )
-    todo = plan(campaign, Bench().setup)
-    measured = Bench().measure(todo.jobs, Processes(1))
-    records = of_primitives(record for some in measured for record in some)
+    work = plan(campaign, Means(workers=Processes(1)))
+    records = of_primitives(conduct(work, store).records(store))
     for record in records:
         if record.status != "ok":
             raise InputError(f"{record.subject}: {record.failure}", f"--board {board.name}")

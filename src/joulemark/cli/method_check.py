@@ -47,9 +47,9 @@ def method_check(
 def _job(primitive: str, implementation: str, operation: str, size: int, setup: "Setup") -> "Job":
     """Return the job of one case on the TelosB."""
     from joulemark.campaign.plan import plan
-    from joulemark.subjects.primitive.options import Campaign
+    from joulemark.subjects.primitive.options import PrimitiveOptions
 
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         board=("telosb",),
         primitive=(primitive,),
         implementation=(implementation,),

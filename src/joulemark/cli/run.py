@@ -2,9 +2,10 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._instruments import MeasuringCommand, arguments, given
-from joulemark.cli._measuring import measure, planned
+from joulemark.cli._measuring import conducted, means
 from joulemark.cli._options import (
     DEFAULT_STORE,
     OptimisationsOption,
@@ -24,16 +25,16 @@ from joulemark.cli._options import (
     complete_primitive,
     default_report,
 )
+from joulemark.cli._output import Form, table
 from joulemark.errors import ClaimError, InputError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.campaign.job import Point
-    from joulemark.campaign.plan import Plan
-    from joulemark.measure.conduct import Bench
-    from joulemark.records.record import PrimitiveRecord
-    from joulemark.records.store import Served, Store
-    from joulemark.subjects.primitive.options import Campaign
+    from joulemark.campaign.options import Options
+    from joulemark.conduct import Found, Records
+    from joulemark.measure.bench import Bench
+    from joulemark.records.store import Store
 
 
 def _names(option: str, text: str, complete: Any = None) -> Any:
@@ -107,20 +108,25 @@ class CampaignOptions:
     ] = None
     seed: Annotated[int | None, typer.Option("--seed", help="Seed for the random inputs.")] = None
 
-    def campaign(self, path: Path | None) -> "Campaign":
-        """Return the campaign of a file with these options.
+    def asked(self, path: Path | None) -> "list[Options]":
+        """Return the tables of a campaign with these options.
 
         Raises:
             InputError: the file cannot be read, or a value is wrong.
         """
-        from joulemark.subjects.primitive.options import load_campaign
+        from joulemark.campaign.options import read
 
         changed = asdict(self) | {
             "size": _numbers(self.size, "--size"),
             "ad_size": _numbers(self.ad_size, "--ad-size"),
         }
+        if self.algorithm and not self.library and path is None:
+            raise InputError("it is a library's", "--algorithm", "give --library")
+        if self.library and (self.primitive or self.implementation):
+            what = "a campaign is of libraries or of primitives"
+            raise InputError(what, "--library, --primitive")
         given = {name: value for name, value in changed.items() if value not in (None, [])}
-        return load_campaign(path, given)
+        return read(path, given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,21 +182,15 @@ class BenchOptions:
         ),
     ] = None
 
-    def bench(self, told: dict[str, object], *, libraries: bool) -> "Bench":
-        """Return the options, checked.
+    def bench(self, told: dict[str, object]) -> "Bench":
+        """Return what runs and measures.
 
         Args:
             told: the meter's options, by parameter.
-            libraries: whether libraries are measured rather than primitives.
-
-        Raises:
-            InputError: some options do not go together.
         """
-        from joulemark.measure.conduct import Bench
+        from joulemark.measure.bench import Bench
 
-        bench = Bench(**{**vars(self), "runner": self.runner.value, "told": told})
-        bench.check(libraries=libraries)
-        return bench
+        return Bench(**{**vars(self), "runner": self.runner.value, "told": told})
 
 
 @app.command(cls=MeasuringCommand)
@@ -249,12 +249,14 @@ def run(
     an instrument measures it. With --runner local --library NAME this machine runs the algorithms
     of a library that is installed, with or without an instrument.
     """
+    from joulemark.conduct import plan
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
-    from joulemark.subjects.primitive.options import left_out
 
-    chosen = options.campaign(campaign)
-    bench = on.bench(given(ctx), libraries=bool(chosen.library))
+    asked = options.asked(campaign)
+    bench = on.bench(given(ctx))
+    for one in asked:
+        bench.check(type(one))
     if host is not None:
         from joulemark.cli._remote import run_there
         from joulemark.runners.remote import Host
@@ -264,85 +266,75 @@ def run(
         run_there(Host(host, host_command), arguments(ctx), campaign, store)
         return
     bench.check_marker()
-    if chosen.library:
-        from joulemark.cli._library import run_libraries
-
-        run_libraries(chosen, bench, store, fresh=fresh)
-        return
-    if chosen.algorithm:
-        raise InputError("it is a library's", "--algorithm", "give --library")
     if cluster is not None and on.runner is not Runner.EMULATOR:
         raise InputError("workers emulate", "--cluster", "leave --runner out")
     with Store(store) as opened, workers_of(cluster, jobs) as workers:
-        todo = planned(chosen, bench, workers, first=opened.is_empty)
-        served = {} if fresh else opened.served(p.key for p in todo.points)
-        left = todo.without(served)
-        measured = measure(opened, bench, left, workers) if left else []
+        with means(bench, workers, opened) as used:
+            works = [plan(one, used) for one in asked]
+        told = partial(_tell, is_emulated=bench.runner == Runner.EMULATOR)
+        shown = bench.runner == Runner.EMULATOR
+        found = [conducted(opened, w, fresh=fresh, shown=shown, told=told) for w in works]
+        measured, served = (sum(len(getattr(f, n)) for f in found) for n in ("measured", "served"))
         typer.echo(
-            f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
+            f"measured {measured}, served from the store: {served} of "
+            f"{sum(len(work.points) for work in works)}"
             + ("; --fresh measures again" if served else "")
         )
-        for notice in (*_on_request(chosen, todo), *left_out(todo.beyond)):
+        for notice in dict.fromkeys(notice for work in works for notice in work.notices):
             typer.echo(notice)
-        _show(opened, todo, served, measured)
-        _report(opened, report, todo, served, measured)
-    _complain(todo, served, measured)
+        for result in found:
+            _show(opened, result)
+        _report(opened, report, found)
+    _complain(found)
 
 
-def _on_request(chosen: "Campaign", todo: "Plan") -> list[str]:
-    """Return notes on what a campaign that names nothing leaves out, by core."""
-    from joulemark.catalogue.primitives import library
+def _tell(records: "Records", count: str, *, is_emulated: bool) -> None:
+    """Print the outcome of cases as soon as it is known, where a case takes long."""
+    from joulemark.report import rows
+    from joulemark.subjects.primitive import PrimitiveSubject
 
-    if chosen.kind or chosen.primitive or chosen.implementation:
-        return []
-    left: dict[str, set[str]] = {}
-    for firmware in (job.firmware for job in todo.jobs):
-        if firmware.board is None:
-            continue
-        core = firmware.board.instruction_set
-        for implementation in library().implementations(library()[firmware.primitive]):
-            some = {p.name for p in implementation.parts if p.is_on_request(core)}
-            left.setdefault(core, set()).update(some)
-    return [
-        f"on {core} on request only: {', '.join(sorted(names))}; --implementation 'NAME*' chooses"
-        for core, names in sorted(left.items())
-        if names
-    ]
+    for record in records:
+        if not isinstance(record.subject, PrimitiveSubject):
+            typer.echo(f"{count} {rows.line(record)}", err=True)
+        elif not is_emulated:
+            failed = [f"failed: {record.failure}"] if record.status == "failed" else []
+            for note in (*failed, *record.notes[:2]):
+                typer.echo(f"{record.subject}: {note}")
 
 
-def _show(
-    store: "Store",
-    todo: "Plan",
-    served: "Mapping[str, Served]",
-    measured: "Sequence[PrimitiveRecord]",
-) -> None:
-    """Print the table; load only the records that it shows."""
-    from joulemark.cli import _table as table
+def _show(store: "Store", found: "Found") -> None:
+    """Print a table of what was found; load only the records that it shows."""
+    from joulemark.report import rows
+    from joulemark.subjects.primitive import PrimitiveSubject
+
+    if any(isinstance(point.case.subject, PrimitiveSubject) for point in found.work.points):
+        _show_primitives(store, found)
+        return
+    for title, some in rows.tables([r for r in found.records(store) if r.status == "ok"]):
+        typer.echo(f"{title}\n{table(some, Form.TEXT)}\n")
+
+
+def _show_primitives(store: "Store", found: "Found") -> None:
+    from joulemark.cli import _table as best
     from joulemark.records.record import DEPENDENT, of_primitives
 
-    new = {r.key: r for r in measured if r.status == "ok"}
-    dependent = {k for k, s in served.items() if s.dependent}
-    dependent |= {k for k, r in new.items() if r.finding in DEPENDENT}
-    points = table.shown(todo.points, {*served, *new})
-    wanted = [p.key for p in points]
-    loaded = of_primitives(store.load(served[k].id for k in wanted if k in served))
-    builds = {table.build_of(p) for p in todo.points if p.key in dependent}
-    cases = sum(p.key in served or p.key in new for p in todo.points)
-    table.show([*loaded, *(new[k] for k in wanted if k in new)], builds, cases)
+    points = found.work.points
+    good = {r.key for r in found.measured if r.status == "ok"}
+    dependent = {k for k, s in found.served.items() if s.dependent}
+    dependent |= {r.key for r in found.measured if r.status == "ok" and r.finding in DEPENDENT}
+    has_number = {*found.served, *good}
+    wanted = [p.key for p in best.shown(points, has_number)]
+    builds = {best.build_of(p) for p in points if p.key in dependent}
+    cases = sum(p.key in has_number for p in points)
+    best.show(of_primitives(found.records(store, wanted)), builds, cases)
 
 
-def _report(
-    store: "Store",
-    path: Path | None,
-    todo: "Plan",
-    served: "Mapping[str, Served]",
-    measured: "Sequence[PrimitiveRecord]",
-) -> None:
+def _report(store: "Store", path: Path | None, found: "Sequence[Found]") -> None:
     """Write the report if there is something new, and say where things are."""
     if path is None:
         path = default_report(store.path)
-    new = [r for r in measured if r.status == "ok" and not r.about.baseline]
-    if new or (served and not path.exists()):
+    new = [r for f in found for r in f.measured if r.status == "ok" and not r.about.baseline]
+    if new or (any(f.served for f in found) and not path.exists()):
         from joulemark.report import write_report
 
         write_report(store, path)
@@ -351,19 +343,18 @@ def _report(
         typer.echo(f"report: {os.fsencode(path).decode('utf-8', 'backslashreplace')}")
 
 
-def _complain(
-    todo: "Plan", served: "Mapping[str, Served]", measured: "Sequence[PrimitiveRecord]"
-) -> None:
+def _complain(found: "Sequence[Found]") -> None:
     """Report what failed, and which claims the trials contradict.
 
     Raises:
         VerificationError: a case failed.
         ClaimError: an implementation claims to be independent of secrets and is not.
     """
-    contradicted = {k for k, s in served.items() if s.contradicts}
+    measured = [record for one in found for record in one.measured]
+    contradicted = {k for one in found for k, s in one.served.items() if s.contradicts}
     contradicted |= {r.key for r in measured if r.contradicts}
     false: dict[str, set[str]] = {}
-    for point in todo.points:
+    for point in (point for one in found for point in one.work.points):
         if point.key in contradicted:
             subject = point.case.subject
             false.setdefault(_build(point), set()).add(vars(subject)["operation"])

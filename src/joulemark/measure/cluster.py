@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from joulemark import meaning, project
 from joulemark.campaign.build import Made, image_of
@@ -31,8 +31,11 @@ from joulemark.images import BuiltImage, Sources
 from joulemark.measure.pool import Processes
 
 if TYPE_CHECKING:
-    from joulemark.measure.conduct import Workers
+    from joulemark.measure.bench import Workers
     from joulemark.records.record import PrimitiveRecord
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 AT_ONCE = 64
 """Cases given to a worker at a time, and so the most that it can lose."""
@@ -154,6 +157,10 @@ class Cluster(Closes):
         for _, records in self._answers(_measure, ((None, part) for part in _parts(jobs))):
             yield records
 
+    def each(self, work: Callable[[A], T], of: Sequence[A]) -> Iterator[tuple[A, T]]:
+        """Have the workers do some work, as `Workers` says."""
+        return self._answers(_done, ((one, (work, one)) for one in of))
+
     def _answers(
         self, work: Callable[[Conductor, Any], Any], asked: Iterator[tuple[Any, Any]]
     ) -> Iterator[tuple[Any, Any]]:
@@ -272,6 +279,12 @@ def _prepared(told: Conductor) -> None:
 def _build(told: Conductor, firmware: Firmware) -> Made:
     _prepared(told)
     return _images(told.token)[firmware]
+
+
+def _done(told: Conductor, asked: tuple[Callable[[A], T], A]) -> T:
+    _prepared(told)
+    work, one = asked
+    return work(one)
 
 
 def _measure(told: Conductor, job: Job) -> "list[PrimitiveRecord]":

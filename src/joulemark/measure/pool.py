@@ -143,6 +143,10 @@ class Processes(Threads):
         count: how many at a time.
     """
 
+    def each(self, work: Callable[[A], T], of: Sequence[A]) -> Iterator[tuple[A, T]]:
+        """Work in parallel, as `Workers` says."""
+        return in_processes(work, of, self.count)
+
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
         """Measure jobs in parallel, and yield records in batches as they are made.
 

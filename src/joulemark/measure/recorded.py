@@ -14,7 +14,6 @@ from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage
 from joulemark.records.record import Provenance, Quantity, Record, Sample
 from joulemark.subjects import Subject
-from joulemark.subjects.library.plan import LibraryJob
 
 SubjectT = TypeVar("SubjectT", bound=Subject)
 
@@ -118,27 +117,4 @@ def of_image(board: Board, clock: str, seed: int, image: BuiltImage | None) -> P
         flags=image.flags,
         build_id=image.build_id,
         image_digest=Image.load(image.path).digest,
-    )
-
-
-def of_library(job: LibraryJob, clock_hz: int, chip: str) -> Provenance:
-    """Return the circumstances of a library's program.
-
-    Args:
-        job: the cases and the program.
-        clock_hz: the core's; 0 if unknown.
-        chip: the core's name.
-    """
-    machine = job.machine
-    return Provenance(
-        seed=job.seed,
-        host=host(),
-        clock_hz=clock_hz,
-        chip=chip,
-        board_title="" if machine is None else machine.title,
-        board_digest="" if machine is None else machine.digest,
-        compiler_version=job.program.compiler,
-        flags=job.program.flags,
-        image_digest=job.program.digest,
-        project_commit=job.project_commit,
     )

@@ -326,6 +326,14 @@ IN_STATE = "in_"
 PrimitiveRecord = Record[PrimitiveSubject]
 
 
+SubjectT = TypeVar("SubjectT", bound=Subject)
+
+
+def of_type(records: Iterable[Record[Subject]], kind: type[SubjectT]) -> list[Record[SubjectT]]:
+    """Return the records whose subject is of a type."""
+    return [r for r in records if isinstance(r.subject, kind)]  # type: ignore[misc]
+
+
 def of_primitives(records: Iterable[Record[Subject]]) -> list[PrimitiveRecord]:
     """Return the records whose subject is a primitive's operation."""
-    return [r for r in records if isinstance(r.subject, PrimitiveSubject)]  # type: ignore[misc]
+    return of_type(records, PrimitiveSubject)

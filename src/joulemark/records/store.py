@@ -40,6 +40,7 @@ class Served(NamedTuple):
     """Its trials showed that time or addresses depend on data."""
     contradicts: bool
     """They did, although the implementation claims that they do not."""
+    trials: int
 
 
 def _printable(path: str) -> str:
@@ -263,18 +264,19 @@ class Store(Closes):
     def served(self, keys: Iterable[str]) -> dict[str, Served]:
         """Return the last good record of each of these keys that has one."""
         found: dict[str, Served] = {}
-        claims = records.c.secret_independent_claim
+        shown = (records.c.finding, records.c.secret_independent_claim, records.c.trials)
         wanted = sorted(set(keys))
         with self._transaction("read") as connection:
             for some in _chunks(wanted):
                 query = (
-                    sa.select(records.c.key, records.c.id, records.c.finding, claims)
+                    sa.select(records.c.key, records.c.id, *shown)
                     .where(records.c.status == "ok", records.c.key.in_(some))
                     .order_by(records.c.id)
                 )
-                for key, identity, finding, claim in connection.execute(query):
+                for key, identity, finding, claim, trials in connection.execute(query):
                     dependent = finding in DEPENDENT
-                    found[key] = Served(identity, dependent, dependent and bool(claim))
+                    contradicts = dependent and bool(claim)
+                    found[key] = Served(identity, dependent, contradicts, trials or 0)
         return found
 
     def load(self, ids: Iterable[int]) -> list[Record[Subject]]:

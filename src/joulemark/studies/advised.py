@@ -9,11 +9,11 @@ from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.measure import estimated_cases
 from joulemark.studies.study import Advice, Study
 from joulemark.studies.ways import Bench
 from joulemark.studies.ways.campaign import SEED, TRIALS, measured
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive import estimated
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def needs(study: Study) -> Iterator[Need]:
     """Yield a finder for each tool that `advised` needs."""
     for advice in study.file.advice:
         if advice.board in machines.names():
-            yield from _estimates(advice, Campaign()).needs()
+            yield from _estimates(advice, PrimitiveOptions()).needs()
         else:
             yield from toolchain.needs("", boards.load_board(advice.board).core)
 
 
-def _estimates(advice: Advice, campaign: Campaign) -> estimated_cases.Wanted:
-    return estimated_cases.Wanted(campaign, machines.load_machine(advice.board))
+def _estimates(advice: Advice, campaign: PrimitiveOptions) -> estimated.Wanted:
+    return estimated.Wanted(campaign, machines.load_machine(advice.board))
 
 
 def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
@@ -76,7 +76,7 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
             raise InputError(f"no such service: {title}", f"{study.path}, advice, paper", mend)
     wanted = [there[title] for title in advice.paper]
     kinds = {kind for service in wanted for kind in service.operations}
-    campaign = Campaign(
+    campaign = PrimitiveOptions(
         kind=tuple(sorted(kinds)),
         operation=tuple({o for s in wanted for some in s.operations.values() for o in some}),
         size=tuple(advice.size),
@@ -85,7 +85,7 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
         trials=TRIALS,
     )
     if advice.board in machines.names():
-        (records,) = estimated_cases.records([_estimates(advice, campaign)], bench.store)
+        (records,) = estimated.records([_estimates(advice, campaign)], bench.store)
     else:
         placed = {"board": (advice.board,), "clock": (advice.clock,) if advice.clock else ()}
         records = measured([campaign.model_copy(update=placed)], bench)

@@ -1,7 +1,8 @@
-"""The subjects that are priced: one module per type, found by its name.
+"""The subjects that are priced: one folder per type, found by its name.
 
-A subject is a frozen dataclass of plain values. Its type is the name of its module, and identifies
-stored subjects.
+A folder defines a frozen dataclass of plain values. Its type is the folder's name, and identifies
+stored subjects. Beside it are modules for later stages: `options.py`, `measure.py`, `page.py`
+(docs/adding-a-subject.md). A user's own are in `subjects/` of a folder of --source.
 """
 
 import dataclasses
@@ -14,6 +15,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import TypeAdapter
+
+from joulemark import project
 
 Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 
@@ -44,7 +47,7 @@ class Subject(ABC):
     """Something that has a price."""
 
     type: ClassVar[str]
-    """Name of the module that defines it."""
+    """Name of the folder that defines it."""
 
     def __init_subclass__(cls) -> None:
         cls.type = cls.__module__.rpartition(".")[2]
@@ -78,7 +81,16 @@ _known: dict[str, type[Subject]] = {}
 
 def types() -> list[str]:
     """Return the names of all types."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__))
+    for folder in project.sources():
+        own = str(folder / "subjects")
+        if own not in __path__:
+            __path__.append(own)
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.ispkg)
+
+
+def module(name: str, stage: str) -> Any:
+    """Return a module of a type that exists: `options`, `measure` or `page`."""
+    return importlib.import_module(f"{__name__}.{name}.{stage}")
 
 
 @lru_cache

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
 from joulemark.images.toolchain import Need
-from joulemark.measure.conduct import Workers
+from joulemark.measure.bench import Workers
 from joulemark.records.store import Store
 
 

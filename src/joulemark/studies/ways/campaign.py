@@ -8,15 +8,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from joulemark.campaign.job import Firmware, Job
+from joulemark.campaign.job import Firmware, Job, Setup
 from joulemark.campaign.plan import Plan, plan
 from joulemark.catalogue import boards, datafile
+from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.measure.conduct import Bench as MeasuringBench
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.measure import of_plan
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 SEED = 1
 TRIALS = 2
@@ -61,33 +62,26 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     return {a: _answer(a, by_primitive[a.board, a.primitive]) for a in asked}
 
 
-def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecord]:
+def measured(campaigns: Iterable[PrimitiveOptions], bench: Bench) -> list[PrimitiveRecord]:
     """Return the records of all cases of some campaigns: from the store, or measured now."""
     jobs: dict[Firmware, Job] = {}
     for campaign in campaigns:
-        for job in plan(campaign, MeasuringBench().setup, builder=bench.workers).jobs:
+        for job in plan(campaign, Setup(), builder=bench.workers).jobs:
             known = jobs.get(job.firmware, replace(job, points=()))
             points = {point.key: point for point in (*known.points, *job.points)}
             jobs[job.firmware] = replace(known, points=tuple(points.values()))
-    todo = Plan(tuple(jobs.values()))
-    keys = [point.key for point in todo.points]
-    failed = []
-    if left := todo.without(bench.store.served(keys)):
-        for records in MeasuringBench().measure(left, bench.workers):
-            bench.store.append(*records)
-            failed += [record for record in records if record.status != "ok"]
-    served = bench.store.served(keys)
-    return [*of_primitives(bench.store.load(s.id for s in served.values())), *failed]
+    work = of_plan(Plan(tuple(jobs.values())), Means(workers=bench.workers))
+    return of_primitives(conduct(work, bench.store).records(bench.store))
 
 
-def _campaigns(asked: Sequence[Asked]) -> Iterator[Campaign]:
+def _campaigns(asked: Sequence[Asked]) -> Iterator[PrimitiveOptions]:
     """Yield campaigns that together have exactly the cases that are asked for."""
     wanted: dict[Asked, set[str]] = defaultdict(set)
     for a in asked:
         wanted[a.model_copy(update={"primitive": "", "metric": "time"})].add(a.primitive)
     for a, primitives in wanted.items():
         given = {"clock": a.clock, "compiler": a.compiler}
-        yield Campaign.model_validate(
+        yield PrimitiveOptions.model_validate(
             {
                 **{name: value for name, value in given.items() if value},
                 "board": a.board,

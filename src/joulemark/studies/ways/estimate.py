@@ -5,10 +5,10 @@ from typing import Literal
 
 from joulemark.catalogue.machines import load_machine
 from joulemark.images.toolchain import Need
-from joulemark.measure import estimated_cases
 from joulemark.records.record import PrimitiveRecord
 from joulemark.studies.ways import Answer, Bench, campaign
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive import estimated
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 SEED = 1
 
@@ -37,12 +37,12 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     Raises:
         ToolError: a tool that estimates is missing.
     """
-    found = estimated_cases.records([_wanted(a) for a in asked], bench.store)
+    found = estimated.records([_wanted(a) for a in asked], bench.store)
     return {a: _answer(a, of_it) for a, of_it in zip(asked, found, strict=True)}
 
 
-def _wanted(asked: Asked) -> estimated_cases.Wanted:
-    chosen = Campaign(
+def _wanted(asked: Asked) -> estimated.Wanted:
+    chosen = PrimitiveOptions(
         primitive=(asked.primitive,),
         implementation=(asked.implementation,),
         operation=(asked.operation,),
@@ -52,7 +52,7 @@ def _wanted(asked: Asked) -> estimated_cases.Wanted:
         ad_size=(asked.ad_size,),
         seed=SEED,
     )
-    return estimated_cases.Wanted(chosen, load_machine(asked.board), asked.architecture)
+    return estimated.Wanted(chosen, load_machine(asked.board), asked.architecture)
 
 
 def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:

@@ -6,7 +6,7 @@ estimated, as `joulemark estimate MACHINE --library NAME` does. With a `source`,
 with a library built from that, which shows the effect of a release, a processor or a compiler.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -16,18 +16,20 @@ from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import Point
 from joulemark.catalogue import datafile
 from joulemark.catalogue.machines import Machine, load_machine
+from joulemark.conduct import conduct
 from joulemark.errors import InputError, ToolError
 from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
 from joulemark.images.toolchain import Need
-from joulemark.measure import estimated, estimated_cases
+from joulemark.measure import estimated
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.library import LibrarySubject
-from joulemark.subjects.library.estimated import EstimatedLibrary
-from joulemark.subjects.library.plan import estimates, without
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.library.measure import estimated as work_of
+from joulemark.subjects.library.options import LibraryOptions
+from joulemark.subjects.library.plan import estimates
+from joulemark.subjects.primitive.estimated import needs as needs_of
 
 SEED = 1
 
@@ -60,7 +62,7 @@ def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
         if not one.source and _row(one) not in measured:
             machine = load_machine(one.machine)
             yield partial(toolchain.find, "clang", "host")
-            yield from estimated_cases.needs(machine, _target(machine, one.architecture))
+            yield from needs_of(machine, _target(machine, one.architecture))
 
 
 def best(asked: Asked) -> None:
@@ -113,7 +115,7 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
     target = _target(found, made_for)
     source = Source(place, tuple(flags.split()), compiler) if place else None
     method = estimated.method()
-    chosen = Campaign(library=(library,), seed=SEED)
+    chosen = LibraryOptions(library=(library,), seed=SEED)
     try:
         jobs = list(estimates(chosen, found, target, method, source))
     except ToolError as error:
@@ -123,11 +125,8 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
         return {(*group, *row): str(error) for row in wanted}  # type: ignore[misc]
     for job in jobs:
         points = tuple(p for p in job.points if _name(p) in wanted)
-        for left in without([replace(job, points=points)], bench.store.served(_keys(points))):
-            for record in EstimatedLibrary(left, found, target).records():
-                bench.store.append(record)
-        served = bench.store.served(_keys(points))
-        for kept in bench.store.load(s.id for s in served.values()):
+        work = work_of([replace(job, points=points)], found, target)
+        for kept in conduct(work, bench.store).records(bench.store):
             subject = kept.subject
             if kept.status == "ok" and isinstance(subject, LibrarySubject):
                 row = (*group, subject.algorithm, subject.operation)
@@ -143,10 +142,6 @@ def _name(point: Point) -> tuple[str, str]:
     subject = point.case.subject
     assert isinstance(subject, LibrarySubject)  # noqa: S101
     return subject.algorithm, subject.operation
-
-
-def _keys(points: Iterable[Point]) -> list[str]:
-    return [point.key for point in points]
 
 
 def answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:

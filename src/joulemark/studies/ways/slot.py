@@ -1,6 +1,5 @@
 """The shortest time slot of a board at a security level: derived, and proved by two motes."""
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
@@ -8,15 +7,16 @@ from pydantic import Field
 
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards, datafile
-from joulemark.errors import JoulemarkError
+from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
+from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
+from joulemark.subjects import Subject
 from joulemark.subjects.slot import Ahead, SlotSubject
 from joulemark.subjects.slot.case import SlotCase
-from joulemark.subjects.slot.measure import measured
+from joulemark.subjects.slot.measure import work
 from joulemark.subjects.slot.proof import TRIED_SLOTS
-from joulemark.subjects.slot.record import SlotRecord
 
 
 class Asked(datafile.DataModel):
@@ -89,17 +89,9 @@ def _case(asked: Asked) -> SlotCase:
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """Measure what the store does not have; one slot answers all questions about it."""
     cases = {one: _case(one) for one in asked}
-    distinct = {case.case.digest: case for case in cases.values()}
-    found = {
-        case.case.digest: result
-        for case, result in measured(
-            list(distinct.values()),
-            bench.store,
-            proof_slots=TRIED_SLOTS,
-            jobs=len(os.sched_getaffinity(0)),
-        )
-    }
-    return {one: _answer(one, found[case.case.digest]) for one, case in cases.items()}
+    found = conduct(work(cases.values(), TRIED_SLOTS, Means(workers=bench.workers)), bench.store)
+    records = {record.case.digest: record for record in found.records(bench.store)}
+    return {one: _answer(one, records[case.case.digest]) for one, case in cases.items()}
 
 
 _RANGE = "_range"
@@ -107,9 +99,9 @@ _RANGE = "_range"
 _UNITS = {"ps": 1e-12, "ticks": 1 / 32_768, "nJ": 1e-9}
 
 
-def _answer(asked: Asked, found: SlotRecord | JoulemarkError) -> Answer:
-    if isinstance(found, JoulemarkError):
-        return Answer(value=None, how=str(found))
+def _answer(asked: Asked, found: Record[Subject]) -> Answer:
+    if found.failure is not None:
+        return Answer(value=None, how=found.failure)
     metric = asked.metric.removesuffix(_RANGE)
     quantity = found.quantity(metric, asked.part)
     value = None

@@ -19,11 +19,12 @@ from joulemark.errors import JoulemarkError, LinkError, VerificationError
 from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated import ERROR, KEPT, Counts, model
-from joulemark.measure.recorded import Outcome, of_library, recorded
+from joulemark.measure.recorded import Outcome, recorded
 from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import Quantity, Record, quantity
 from joulemark.subjects.library import LibrarySubject
 from joulemark.subjects.library.plan import LibraryJob
+from joulemark.subjects.library.session import of_library
 
 _FEW, _MORE = 1, 4
 """Executions in the two processes; for calls that take bytes, messages."""

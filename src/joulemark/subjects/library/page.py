@@ -1,7 +1,8 @@
 """Libraries' algorithms as tables: those that take bytes, and those counted in operations."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.records.record import Record
@@ -72,3 +73,42 @@ def _place(
 def _operation(record: Record[LibrarySubject]) -> str:
     size = record.subject.message_bytes
     return f"{record.subject.operation}, {size} B a call" if size else record.subject.operation
+
+
+def line(record: Record[LibrarySubject]) -> str:
+    """Return a row's price in words."""
+    found = price(record)
+    text = f"{record.subject}: {found.per_second:,.2f} {found.per}/s"
+    if found.gross_uwh is not None:
+        text += f", {found.gross_uwh:.4g} µWh/{found.per} gross"
+    return text
+
+
+def tables(
+    records: Sequence[Record[LibrarySubject]],
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the tables: algorithms that take bytes, then those counted in operations."""
+    ordered = sorted(records, key=lambda record: record.order)
+    for per, cycles in (("MiB", "cycles/B"), ("operation", "cycles")):
+        some = [r for r in ordered if bool(r.subject.message_bytes) == (per == "MiB")]
+        if some:
+            yield f"Price of a {per}", [_row(record, per, cycles) for record in some]
+
+
+def _row(record: Record[LibrarySubject], per: str, cycles: str) -> dict[str, Any]:
+    subject, found = record.subject, price(record)
+    row: dict[str, Any] = {
+        "library": f"{subject.library} {subject.version}",
+        "algorithm": subject.algorithm,
+        "operation": subject.operation,
+        f"{per}/s": found.per_second,
+        cycles: found.cycles,
+    }
+    if found.gross_uj is None:
+        return row
+    return row | {
+        f"µWh/{per}": found.gross_uwh,
+        f"µJ/{per}": found.gross_uj,
+        "±": None if found.half_width is None else f"{found.half_width:.1%}",
+        f"net µJ/{per}": found.net_uj,
+    }

@@ -4,8 +4,8 @@ import hashlib
 import json
 import platform
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from joulemark import oracles
@@ -22,7 +22,7 @@ from joulemark.images.architectures import Architecture
 from joulemark.images.from_source import Source
 from joulemark.images.library import LibraryProgram, build_foreign, build_library, needs
 from joulemark.subjects.library import LibrarySubject
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.library.options import LibraryOptions
 
 CALL_BYTES = 2048
 """Default size of one call, as in Crypto++'s benchmark."""
@@ -52,7 +52,7 @@ class _Place:
     runs: int | None
 
 
-def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
+def plan(campaign: LibraryOptions, setup: Setup) -> list[LibraryJob]:
     """Build the programs of a campaign's libraries and find their cases.
 
     Raises:
@@ -83,7 +83,7 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
 
 
 def estimates(
-    campaign: Campaign,
+    campaign: LibraryOptions,
     machine: Machine,
     target: Architecture,
     method: str,
@@ -117,7 +117,7 @@ def estimates(
         yield _job(library, build_foreign(library, target, source), campaign, place)
 
 
-def _wanted(campaign: Campaign) -> list[LibraryFile]:
+def _wanted(campaign: LibraryOptions) -> list[LibraryFile]:
     """Return the libraries of a campaign."""
     wanted = [n for n in libraries.names() if _matches(n, campaign.library)]
     if not wanted:
@@ -127,7 +127,7 @@ def _wanted(campaign: Campaign) -> list[LibraryFile]:
     return [libraries.load_library(name) for name in wanted]
 
 
-def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
+def refuse_empty(jobs: Sequence[LibraryJob], campaign: LibraryOptions) -> None:
     """Check that a plan has a case.
 
     Raises:
@@ -140,17 +140,6 @@ def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
         raise InputError(what, "--algorithm, --operation, --size", mend)
 
 
-def without(jobs: Sequence[LibraryJob], done: Collection[str]) -> list[LibraryJob]:
-    """Return the jobs with the cases that remain to be measured.
-
-    Args:
-        jobs: jobs of a plan.
-        done: keys of the cases that have a record.
-    """
-    left = [replace(j, points=tuple(p for p in j.points if p.key not in done)) for j in jobs]
-    return [job for job in left if job.points]
-
-
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
@@ -158,7 +147,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 def _job(
     library: LibraryFile,
     program: LibraryProgram,
-    campaign: Campaign,
+    campaign: LibraryOptions,
     place: "_Place",
 ) -> LibraryJob:
     identity = {
@@ -197,7 +186,7 @@ def _job(
     )
 
 
-def _sizes(name: str, campaign: Campaign) -> list[int]:
+def _sizes(name: str, campaign: LibraryOptions) -> list[int]:
     """Return the campaign's sizes of a call that an algorithm takes; 0 if it is not sized."""
     algorithm = oracles.algorithm(name)
     if not algorithm.sized:

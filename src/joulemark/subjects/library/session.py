@@ -15,10 +15,10 @@ from joulemark.analysis.energy_of_samples import (
     evaluate_counted,
 )
 from joulemark.campaign.job import Point
-from joulemark.campaign.versions import processor
+from joulemark.campaign.versions import host, processor
 from joulemark.closes import Closes
 from joulemark.errors import InputError, JoulemarkError, LinkError, VerificationError
-from joulemark.measure.recorded import Outcome, of_library, recorded
+from joulemark.measure.recorded import Outcome, recorded
 from joulemark.measure.window import (
     Instrument,
     chosen_window_s,
@@ -29,7 +29,7 @@ from joulemark.measure.window import (
     metered_window,
 )
 from joulemark.meters.samples import Counted
-from joulemark.records.record import Quantity, Record, quantity
+from joulemark.records.record import Provenance, Quantity, Record, quantity
 from joulemark.runners.library import LibraryProcess, Ran
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
 from joulemark.subjects.library import LibrarySubject
@@ -345,3 +345,26 @@ class _Made:
         )
         if away > 0.01:
             yield f"something else had the core for {away:.0%} of the windows; time is without it"
+
+
+def of_library(job: LibraryJob, clock_hz: int, chip: str) -> Provenance:
+    """Return the circumstances of a library's program.
+
+    Args:
+        job: the cases and the program.
+        clock_hz: the core's; 0 if unknown.
+        chip: the core's name.
+    """
+    machine = job.machine
+    return Provenance(
+        seed=job.seed,
+        host=host(),
+        clock_hz=clock_hz,
+        chip=chip,
+        board_title="" if machine is None else machine.title,
+        board_digest="" if machine is None else machine.digest,
+        compiler_version=job.program.compiler,
+        flags=job.program.flags,
+        image_digest=job.program.digest,
+        project_commit=job.project_commit,
+    )

@@ -1,7 +1,7 @@
 """A time slot: a frame and its acknowledgement at a security level, secured by a strategy."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -11,7 +11,10 @@ Strategy = Literal["software", "hybrid", "hardware"]
 STRATEGIES: tuple[Strategy, ...] = ("software", "hybrid", "hardware")
 Ahead = Literal["", "keystream", "frame"]
 AHEAD: tuple[Ahead, ...] = ("", "keystream", "frame")
-LEVELS = ("none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128")
+Level = Literal[
+    "none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128"
+]
+LEVELS: tuple[Level, ...] = get_args(Level)
 """Security levels of IEEE 802.15.4 by number (table 9-6 of the standard)."""
 
 

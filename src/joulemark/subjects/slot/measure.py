@@ -1,68 +1,61 @@
-"""Runs cases one after another or in parallel; serves them from the store where possible."""
+"""Shortens time slots: one task per case."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable
 from functools import partial
-from typing import cast
 
+from joulemark.campaign.job import Point
+from joulemark.conduct import Means, Records, Task, Work, of_tasks
 from joulemark.errors import JoulemarkError
-from joulemark.measure.pool import in_processes
 from joulemark.measure.side_by_side import side_by_side
-from joulemark.records.record import Record
-from joulemark.records.store import Store
-from joulemark.subjects.slot import SlotSubject
 from joulemark.subjects.slot.case import SlotCase
-from joulemark.subjects.slot.record import SlotRecord, key, record
+from joulemark.subjects.slot.options import SlotOptions
+from joulemark.subjects.slot.record import key, record
 from joulemark.subjects.slot.tune import tune
 
 _QUICKEST = ("", "hardware", "hybrid", "software")
 """Strategies from the least to the most work to emulate."""
 
 
-def measured(
-    cases: Sequence[SlotCase], store: Store, *, proof_slots: int, jobs: int
-) -> Iterator[tuple[SlotCase, SlotRecord | JoulemarkError]]:
-    """Yield the records of cases: the store's where nothing has changed, else new ones, stored.
+def plan(options: SlotOptions, means: Means) -> Work:
+    """Expand options to cases and build their images.
 
-    A case whose stored proof covers fewer slots than asked for is measured again. Stored records
-    come first, the others as they are done.
+    Raises:
+        InputError: a board cannot be found, or has no such clock or cipher.
+    """
+    return work(options.cases(), options.slots, means)
+
+
+def work(cases: Iterable[SlotCase], proof_slots: int, means: Means) -> Work:
+    """Return the work of cases.
+
+    A case whose stored proof covers fewer slots than asked for is measured again.
 
     Args:
         cases: the cases.
-        store: the store of records.
         proof_slots: how many slots to run without a missed moment.
-        jobs: how many cases to run at a time.
-
-    Raises:
-        StoreError: the store cannot be read or written.
+        means: its workers do the work.
     """
-    keys: dict[str, SlotCase] = {}
-    for case, known in side_by_side(partial(_keyed, case) for case in cases):
-        if isinstance(known, str):
-            keys[known] = case
-        else:
-            yield case, known
-    served = store.served(keys)
-    for found in store.load(one.id for one in served.values()):
-        enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
-        if enough:
-            yield keys.pop(found.key), cast("SlotRecord", found)
-    # The longest first, so that none is left running alone at the end.
-    longest = sorted(keys.values(), key=lambda case: -_QUICKEST.index(case.subject.strategy))
-    for case, made in in_processes(partial(_measure, proof_slots), longest, jobs):
-        if isinstance(made, Record):
-            store.append(made)
-        yield case, made
+    distinct = {case.case.digest: case for case in cases}
+    tasks = {
+        case.case.digest: task
+        for case, task in side_by_side(
+            partial(_task, case, proof_slots) for case in distinct.values()
+        )
+    }
+    longest = sorted(distinct.values(), key=lambda case: -_QUICKEST.index(case.subject.strategy))
+    return of_tasks([tasks[case.case.digest] for case in longest], means)
 
 
-def _keyed(case: SlotCase) -> tuple[SlotCase, str | JoulemarkError]:
+def _task(case: SlotCase, proof_slots: int) -> tuple[SlotCase, Task]:
     try:
-        return case, key(case)
+        digest = key(case)
     except JoulemarkError as error:
-        return case, error
+        digest = hashlib.sha256(f"{case.case.digest}{error}".encode()).hexdigest()
+        return case, Task(points=(Point(case=case.case, trials=0, key=digest),), measure=error)
+    point = Point(case=case.case, trials=proof_slots, key=digest, least_trials=proof_slots)
+    return case, Task(points=(point,), measure=partial(_measure, case, proof_slots))
 
 
-def _measure(proof_slots: int, case: SlotCase) -> SlotRecord | JoulemarkError:
-    try:
-        return record(tune(case, proof_slots=proof_slots))
-    except JoulemarkError as error:
-        return error
+def _measure(case: SlotCase, proof_slots: int) -> Records:
+    return [record(tune(case, proof_slots=proof_slots))]

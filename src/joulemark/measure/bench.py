@@ -1,25 +1,23 @@
 """Conducts a plan: measures every case and yields records as they are made."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from joulemark import meters
 from joulemark.campaign.build import Builder
 from joulemark.campaign.job import LOCAL, RUNS, Job, Setup
+from joulemark.campaign.options import EMULATOR, Options
 from joulemark.errors import InputError, MeterError
 from joulemark.images import BuiltImage
 from joulemark.meters.options import SUPPLY
 
 if TYPE_CHECKING:
-    from joulemark.records.record import PrimitiveRecord, Record
-    from joulemark.subjects.library import LibrarySubject
-    from joulemark.subjects.library.plan import LibraryJob
+    from joulemark.records.record import PrimitiveRecord
 
-EMULATOR, SERIAL = "emulator", "serial"
+SERIAL = "serial"
 NO_METER = "none"
 LONGEST_S = 3600.0
 """The longest window that a user may ask for."""
@@ -29,8 +27,23 @@ SUPPLY_APART = 0.05
 """How far a supply's reading may be from its setting, as a fraction of the setting."""
 
 
+A = TypeVar("A")
+T = TypeVar("T")
+
+
 class Workers(Builder, Protocol):
     """Builds and emulates, here or elsewhere."""
+
+    def each(self, work: Callable[[A], T], of: Sequence[A]) -> Iterator[tuple[A, T]]:
+        """Yield each item with its result as it is ready.
+
+        Args:
+            work: a function of a module, importable by another process.
+            of: the items, one call each; the longest first.
+
+        Raises:
+            JoulemarkError: what it raises, or a process ended prematurely.
+        """
 
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
         """Measure jobs on emulated boards, and yield records in batches as they are made.
@@ -68,20 +81,20 @@ class Bench:
     marker: str | None = None
     """Pin of this machine that is high during a window."""
 
-    def check(self, *, libraries: bool = False) -> None:
+    def check(self, asked: type[Options]) -> None:
         """Refuse options that do not go together.
 
         Args:
-            libraries: whether libraries are measured rather than primitives.
+            asked: the options of what is measured.
 
         Raises:
             InputError: an option is missing, or belongs to another runner.
         """
         where = f"--runner {self.runner}"
-        if libraries and self.runner != LOCAL:
-            what = "a library is measured on the machine that this runs on"
-            raise InputError(what, where, "give --runner local")
-        if self.seconds is not None and not libraries:
+        if self.runner not in asked.runners:
+            what = f"that is not how {asked.type} is measured"
+            raise InputError(what, where, f"give --runner {' or '.join(asked.runners)}")
+        if self.seconds is not None and not asked.has_windows:
             raise InputError("it is for libraries", "--seconds", "give --repetitions")
         if self.seconds is not None and not 0 < self.seconds <= LONGEST_S:
             mend = f"give more than 0 and at most {LONGEST_S:g}"
@@ -99,7 +112,7 @@ class Bench:
             return
         if self.supply_v is not None:
             SUPPLY.check(self.supply_v)
-        if self.meter is None and not libraries:
+        if self.meter is None and not asked.has_windows:
             raise InputError("no instrument given", where, "give --meter")
         if self.runner == SERIAL and self.port is None:
             raise InputError("it is not said where the board is", where, "give --port")
@@ -184,39 +197,6 @@ class Bench:
                 )
                 with session:
                     yield from ([record] for record in session.records())
-
-    def measure_libraries(
-        self, jobs: "Sequence[LibraryJob]", tell: Callable[[str], None]
-    ) -> "Iterator[Record[LibrarySubject]]":
-        """Measure libraries on this machine; yield each record before the next case begins.
-
-        Args:
-            jobs: at least one.
-            tell: says something to the user.
-
-        Raises:
-            JoulemarkError: a failure that is not a single case's.
-        """
-        from joulemark.measure.window import Instrument
-        from joulemark.subjects.library.session import LibraryBench, LibrarySession
-
-        with ExitStack() as opened:
-            instrument = None
-            if self.meter is not None:
-                machine = jobs[0].machine
-                volt = self.supply_v or (machine.supply_v.value if machine else None)
-                meter = opened.enter_context(
-                    meters.open_meter(self.meter, self.told, supply_v=volt)
-                )
-                where = "as stated" if self.supply_v else "as the machine's file says"
-                note = f"supply voltage: {volt or math.nan:g} V, {where}, taken as exact"
-                instrument = Instrument(meter, 0.0, note)
-            bench = LibraryBench(
-                instrument=instrument, seconds=self.seconds, marker=self.marker, tell=tell
-            )
-            for job in jobs:
-                with LibrarySession(job, bench) as session:
-                    yield from session.records()
 
     def _voltage(self, job: Job, opened: ExitStack) -> tuple[float | None, float, str]:
         """Return the supply voltage, the relative bound on its error, and where it comes from."""

@@ -1,13 +1,14 @@
-"""Cases on Linux machines that are not here: taken from a store or estimated now."""
+"""Cases of primitives on Linux machines that are not here."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from joulemark.campaign.estimates import jobs
-from joulemark.campaign.job import Job
 from joulemark.catalogue import instruction_sets
+from joulemark.campaign.job import Job, Point
 from joulemark.catalogue.machines import Machine
+from joulemark.conduct import Records, Work, conduct
 from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.plugin import build_plugin
@@ -17,7 +18,7 @@ from joulemark.measure.estimated import Estimated, method, model
 from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
-from joulemark.subjects.primitive.options import Campaign
+from joulemark.subjects.primitive.options import PrimitiveOptions
 
 
 def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
@@ -32,7 +33,7 @@ def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
 class Wanted:
     """Cases wanted for a machine."""
 
-    chosen: Campaign
+    chosen: PrimitiveOptions
     """Cases of primitives."""
     machine: Machine
     made_for: str = ""
@@ -67,30 +68,21 @@ def records(wanted: Sequence[Wanted], store: Store) -> list[list[PrimitiveRecord
         ToolError: tools are missing; the message names all of them.
     """
     toolchain.refuse_missing(need for one in wanted for need in one.needs())
-    keys: list[list[str]] = [[] for _ in wanted]
-    begun: set[str] = set()
-    failed: dict[str, PrimitiveRecord] = {}
+    keys: list[list[str]] = []
+    points: dict[str, Point] = {}
+    estimates: dict[str, Callable[[], PrimitiveRecord]] = {}
+    for one in wanted:
+        keys.append([])
+        for job in one.jobs():
+            session = Estimated(job, one.machine, one.target)
+            keys[-1] += [point.key for point in job.points]
+            for point in job.points:
+                points[point.key] = point
+                estimates.setdefault(point.key, partial(session.record, point))
 
-    def left() -> Iterator[Callable[[], PrimitiveRecord]]:
-        for one, of_it in zip(wanted, keys, strict=True):
-            for job in one.jobs():
-                of_job = [point.key for point in job.points]
-                of_it.extend(of_job)
-                begun.update(store.served(of_job))
-                session = Estimated(job, one.machine, one.target)
-                for point in job.points:
-                    if point.key not in begun:
-                        begun.add(point.key)
-                        yield partial(session.record, point)
+    def measure(left: Collection[str]) -> Iterator[Records]:
+        some = (estimate for key, estimate in estimates.items() if key in left)
+        return ([record] for record in side_by_side(some))
 
-    for record in side_by_side(left()):
-        store.append(record)
-        if record.status != "ok":
-            failed[record.key] = record
-    return [
-        [
-            *of_primitives(store.load(s.id for s in store.served(of_it).values())),
-            *(failed[key] for key in of_it if key in failed),
-        ]
-        for of_it in keys
-    ]
+    found = conduct(Work(points=list(points.values()), measure=measure), store)
+    return [of_primitives(found.records(store, of_it)) for of_it in keys]
