@@ -132,8 +132,8 @@ def test_a_failed_record_is_never_served(location: str) -> None:
         assert set(served) == {"k", "l"}
         assert store.load([served["k"].id]) == [RECORD]
         good, leaking = served["k"], served["l"]
-        assert good == Served(good.id, False, False, RECORD.trials or 0)  # noqa: FBT003
-        assert leaking == Served(leaking.id, True, True, 2)  # noqa: FBT003
+        assert good == Served(good.id, False, False, RECORD.trials or 0)
+        assert leaking == Served(leaking.id, True, True, 2)
 
 
 def test_thousands_of_keys_are_looked_up(location: str) -> None:

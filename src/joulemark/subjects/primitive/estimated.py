@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from joulemark.campaign.estimates import jobs
-from joulemark.catalogue import instruction_sets
 from joulemark.campaign.job import Job, Point
+from joulemark.catalogue import instruction_sets
 from joulemark.catalogue.machines import Machine
 from joulemark.conduct import Records, Work, conduct
 from joulemark.images import toolchain
