@@ -514,9 +514,10 @@ def test_what_trials_show_about_secrets(changes: dict[str, object], finding: str
     assert record.contradicts == (finding is not None and "depend on" in finding.replace("s ", " "))
 
 
-def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
+def test_a_type_of_subject_is_one_folder(tmp_path: Path) -> None:
     """A record of a type that is added beside the others is stored, listed and exported."""
-    (tmp_path / "spell.py").write_text(
+    (tmp_path / "spell").mkdir()
+    (tmp_path / "spell/__init__.py").write_text(
         "from dataclasses import dataclass\n"
         "from joulemark.subjects import About, Subject\n"
         "@dataclass(frozen=True, kw_only=True)\n"
