@@ -26,8 +26,8 @@ from joulemark.images.families.msp430 import baud_setting
 from joulemark.project import FIRMWARE, ROOT
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Flag, Status
+from vectors import LIBRARY
 
-LIBRARY = Library.load()
 TELOSB = boards.load_board("telosb")
 COMPILERS = ["clang", "gcc"]
 

@@ -9,16 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from emulated import ARM, BOARD, BuildOf
-from joulemark.catalogue.primitives import Library
 from joulemark.cli import app
 from joulemark.errors import InputError
 from joulemark.images import build_local
 from joulemark.oracle import Output
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
-from vectors import drawn
+from vectors import LIBRARY, drawn
 
-LIBRARY = Library.load()
 NAMES = ["edhoc-3-2-aes-128", "edhoc-0-0-aes-128"]
 X = "741a13d7ba048fbb615e94386aa3b61bea5b3d8f65f32620b749bee8d278efa9"
 # RFC 9529, section 4: what the responder gets as message 1 with suite 2; and the method and suite

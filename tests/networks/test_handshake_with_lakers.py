@@ -9,13 +9,12 @@ from contextlib import closing
 import lakers
 import pytest
 
-from joulemark.catalogue.primitives import Library
 from joulemark.images import build_local
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
-from vectors import drawn
+from vectors import LIBRARY, drawn
 
-ALGORITHM = Library.load()["edhoc-3-2-aes-128"]
+ALGORITHM = LIBRARY["edhoc-3-2-aes-128"]
 AD = b"20 bytes of anything"
 EAD_BYTES = 3 + len(AD)
 """Padding, label and a head of one byte."""
@@ -25,7 +24,7 @@ LENGTHS = {1: 39 + EAD_BYTES, 2: 45 + EAD_BYTES, 3: 20 + EAD_BYTES, 4: 10 + EAD_
 
 @pytest.fixture(scope="module")
 def ours() -> Iterator[Device]:
-    image = build_local(Library.load().implementation(ALGORITHM, "portable"), sanitize=True)
+    image = build_local(LIBRARY.implementation(ALGORITHM, "portable"), sanitize=True)
     with closing(LocalLink(image.path)) as link:
         yield Device(link)
 

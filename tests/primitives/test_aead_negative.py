@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from joulemark.catalogue.primitives import Implementation, Library
+from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
 from joulemark.images import build_local
 from joulemark.oracle import Inputs, Output
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Flag, Status
+from vectors import LIBRARY
 
-LIBRARY = Library.load()
 LONGEST_NONCE = 40
 LONGEST_TAG = 20
 

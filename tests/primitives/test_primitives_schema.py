@@ -11,8 +11,8 @@ from joulemark.errors import InputError, JoulemarkError
 from joulemark.images.headers import alias
 from joulemark.oracle import Inputs
 from joulemark.project import FIRMWARE
+from vectors import LIBRARY
 
-LIBRARY = Library.load()
 PRIMITIVES = list(LIBRARY.primitives.values())
 
 

@@ -12,14 +12,14 @@ import pytest
 
 import curve_constants
 import public_key_fuzz
-from joulemark.catalogue.primitives import Implementation, Library
+from joulemark.catalogue.primitives import Implementation
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.images import build_local
 from joulemark.oracle import Inputs
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
+from vectors import LIBRARY
 
-LIBRARY = Library.load()
 CURVES = (P256, SECP160R1, SECP256K1, SECT233R1)
 AGREEMENTS = {f"ecdh-{curve.name}": curve for curve in CURVES}
 SIGNATURES = {f"ecdsa-{curve.name}": curve for curve in CURVES}

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from joulemark.catalogue.primitives import Library
 from joulemark.images import build_local
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
+from vectors import LIBRARY
 
-LIBRARY = Library.load()
 DATA = Path(__file__).parent / "data/wycheproof/vectors.json.xz"
 FILES: dict[str, list[dict[str, Any]]] = json.loads(lzma.decompress(DATA.read_bytes()))["files"]
 COUNTS = {

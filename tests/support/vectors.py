@@ -5,12 +5,12 @@ from functools import lru_cache
 
 from joulemark.catalogue import instruction_sets
 from joulemark.catalogue.kinds import Exchange, Kind
-from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
+from joulemark.catalogue.primitives import Algorithm, Implementation, Vector, library
 from joulemark.errors import InputError
 from joulemark.oracle import Inputs
 from joulemark.runners.protocol import Device, Flag, Status
 
-LIBRARY = Library.load()
+LIBRARY = library()
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 31, 33, 55, 56, 63, 64, 65, 111, 127, 128, 129, 136, 137, 300]
 LONGEST = 1024
 

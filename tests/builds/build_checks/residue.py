@@ -112,13 +112,13 @@ def residue(build: Build) -> list[str]:
     return found
 
 
-def _refuses(build: BuildOf) -> bool:
+def refuses(build: BuildOf) -> bool:
     way = build.implementation
     measured = way.algorithm.contract.measured.values()
     return any(map(keeps_secrets, measured)) and not way.accelerators
 
 
-@check(_refuses)
+@check(refuses)
 def a_refusal_leaves_nothing(build: Build) -> None:
     assert residue(build) == []
 
