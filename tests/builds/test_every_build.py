@@ -9,14 +9,13 @@ much that was.
 from collections.abc import Callable
 
 import pytest
+from conftest import CHECKS_OF_BUILDS
 
 from build_checks import Build, Check, all_checks
 from emulated import BuildOf
 from joulemark.images import Sources
 from matrix import is_slow, matrix
 from passed import Passed
-
-CHECKS_OF_BUILDS = "checks of builds"
 
 MATRIX = matrix()
 SOURCES = Sources()

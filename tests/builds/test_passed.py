@@ -1,6 +1,8 @@
 """A check runs again when the image, the engine, the check or what it asks for has changed."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import passed
 from build_checks import Build, Check
 from emulated import BuildOf
+from joulemark.project import ROOT
 from passed import Passed
 from vectors import LIBRARY
 
@@ -112,3 +115,16 @@ def test_what_fails_is_not_taken_for_passed(tmp_path: Path, tree: Path) -> None:
     for _ in range(2):
         with pytest.raises(AssertionError):
             Passed(tmp_path).run(own, failing)
+
+
+@pytest.mark.slow
+def test_the_summary_says_what_was_not_run() -> None:
+    def summary(*options: str) -> str:
+        one = ("-k", "aes-128/ref-telosb-clang-Os", "tests/builds/test_every_build.py")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *one]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        (line,) = (x for x in done.stdout.splitlines() if x.startswith("checks of builds: "))
+        return line
+
+    assert "1 ran, 0 passed before" in summary("--again")
+    assert "0 ran, 1 passed before with the same image, engine and check" in summary()

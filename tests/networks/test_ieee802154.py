@@ -439,6 +439,11 @@ def test_the_order_of_the_checks(firmware: Firmware) -> None:
     assert receive(Frame(destination=PEER, source=SELF, asn=9, level=0)) == OK
     assert receive(Frame(destination=PEER, source=stranger, asn=9, level=0)) == LEVEL
     assert receive(Frame(destination=PEER, source=SELF, asn=9, level=1)) == LEVEL
+    # A rule is of one type of frames.
+    start(firmware, levels=0x20)
+    for kind in (BEACON, COMMAND):
+        assert firmware.ask("rule", kind, 1, 0xFF, 0) == ["1"]
+    assert receive(Frame(destination=PEER, source=SELF, asn=9, level=6)) == LEVEL
     # A key that is not for data frames.
     start(firmware, kinds=1 << BEACON)
     assert receive(good) == KEY_TYPE
