@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use joulemark_kernel::Picoseconds;
 use joulemark_kernel::chip::Constant;
+use joulemark_kernel::{I2c, Picoseconds};
 use joulemark_radio::Antenna;
 use serde::Deserialize;
 
@@ -15,6 +15,8 @@ pub enum Protocol {
     Spi,
     /// Asynchronous serial line: bytes go either way at any time.
     Uart,
+    /// Inter-integrated circuit: the chip is the master, and addresses one device at a time.
+    I2c,
 }
 
 impl Protocol {
@@ -23,6 +25,7 @@ impl Protocol {
         match self {
             Self::Spi => "SPI",
             Self::Uart => "UART",
+            Self::I2c => "I2C",
         }
     }
 }
@@ -101,6 +104,13 @@ pub trait Device: Any + Send + Sync {
     /// it is not selected.
     fn exchange(&mut self, byte: u8, lines: &mut Lines) -> Option<u8> {
         let _ = (byte, lines);
+        None
+    }
+
+    /// Handle a part of an I2C transfer with this device. For a start and a byte written, the
+    /// result is its acknowledgment; for a read, the byte; `None` if it does not drive the line.
+    fn i2c(&mut self, what: I2c, lines: &mut Lines) -> Option<u8> {
+        let _ = (what, lines);
         None
     }
 

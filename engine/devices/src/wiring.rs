@@ -7,7 +7,7 @@ use std::sync::Arc;
 use joulemark_kernel::chip::{Constant, Grade};
 use serde::Deserialize;
 
-use crate::{Device, Figures, MODELS, Model};
+use crate::{Device, Figures, MODELS, Model, Protocol};
 
 /// An error in a board file: the file, the key and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,7 @@ struct Entry {
     name: String,
     model: String,
     bus: Option<String>,
+    address: Option<u8>,
     #[serde(default)]
     pins: BTreeMap<String, String>,
     #[serde(default)]
@@ -71,6 +72,8 @@ pub struct Placement {
     pub figures: Figures,
     /// The chip's bus to which it is connected.
     pub bus: Option<String>,
+    /// Its address on an I2C bus, of seven bits.
+    pub address: Option<u8>,
     /// The chip's pin for each wired pin of the model, by index in [`Model::pins`].
     pub pins: BTreeMap<usize, String>,
     /// The chip's pins that a resistor pulls high while nothing drives them.
@@ -176,6 +179,16 @@ fn place(entry: Entry, key: String, models: &[&'static Model]) -> Result<Placeme
         (None, Some(_)) => return wrong("bus", format!("{} is on no bus", model.name)),
         _ => {}
     }
+    // Addresses below 0x08 and above 0x77 are reserved (NXP UM10204, section 3.1.12).
+    match (model.protocol, entry.address) {
+        (Some(Protocol::I2c), Some(0x08..=0x77)) => {}
+        (Some(Protocol::I2c), _) => {
+            let what = "state the device's address of seven bits, from 0x08 to 0x77";
+            return wrong("address", what.into());
+        }
+        (_, Some(_)) => return wrong("address", format!("{} is not on I2C", model.name)),
+        (_, None) => {}
+    }
     let mut pins = BTreeMap::new();
     for (role, pin) in entry.pins {
         let Some(place) = model.pins.iter().position(|known| known.name == role) else {
@@ -236,6 +249,7 @@ fn place(entry: Entry, key: String, models: &[&'static Model]) -> Result<Placeme
         model,
         figures,
         bus: entry.bus,
+        address: entry.address,
         pins,
         pull_ups,
         quiescent: entry.quiescent,

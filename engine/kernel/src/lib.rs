@@ -4,6 +4,7 @@
 
 pub mod chip;
 pub mod fault;
+pub mod i2c;
 pub mod image;
 pub mod memories;
 pub mod symbols;
@@ -12,6 +13,7 @@ pub mod trace;
 
 pub use chip::{Chip, ChipError};
 pub use fault::{Caller, Fault, FaultKind};
+pub use i2c::I2c;
 pub use image::{Image, ImageError};
 pub use memories::Memories;
 pub use symbols::Symbols;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Protocol, Wiring, WiringError};
 use joulemark_kernel::trace::{PinEdge, PowerTrace, PowerTrack};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Picoseconds, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, I2c, Picoseconds, Timeline};
 use joulemark_radio::Antenna;
 
 use crate::pins::{Pin, PinNames};
@@ -33,8 +33,11 @@ struct Trace {
 struct Part {
     name: String,
     device: Box<dyn Device>,
-    /// The serial port that it is on, or the SPI bus of that number.
+    /// The serial port that it is on, or the SPI or I2C bus of that number.
     port: Option<(usize, Protocol)>,
+    /// Its address on an I2C bus, and whether the transfer there is with it.
+    address: Option<u8>,
+    is_addressed: bool,
     power: PowerTrace,
 }
 
@@ -61,6 +64,8 @@ pub struct Buses {
     pub ports: &'static [&'static str],
     /// SPI buses.
     pub spi: &'static [&'static str],
+    /// I2C buses.
+    pub i2c: &'static [&'static str],
 }
 
 /// The surroundings of a chip.
@@ -161,6 +166,16 @@ impl Board {
                 )),
                 _ => None,
             };
+            let mut others = self.parts.iter();
+            if let Some(other) = others.find(|other| {
+                other.port == port
+                    && other
+                        .address
+                        .is_some_and(|of_other| Some(of_other) == placement.address)
+            }) {
+                let what = format!("{} has this address already", other.name);
+                return Err(placement.error("address", what));
+            }
             let part = self.parts.len();
             for (&role, name) in &placement.pins {
                 let pin = &model.pins[role];
@@ -186,6 +201,8 @@ impl Board {
                 name: placement.name.clone(),
                 device: placement.make(),
                 port,
+                address: placement.address,
+                is_addressed: false,
                 power: PowerTrace::new(model.states[0], 0),
             });
             for name in &placement.pull_ups {
@@ -211,6 +228,7 @@ impl Board {
         let buses = match protocol {
             Protocol::Spi => self.buses.spi,
             Protocol::Uart => self.buses.ports,
+            Protocol::I2c => self.buses.i2c,
         };
         let found = buses.iter().position(|bus| bus.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
@@ -326,6 +344,33 @@ impl Board {
             }
         }
         answer.map(|(_, byte)| byte)
+    }
+
+    /// Take part in a transfer on an I2C bus; return what the addressed device answers, `None` if
+    /// nothing drives the line.
+    pub fn i2c(&mut self, bus: usize, what: I2c, now: Cycles, timeline: &Timeline) -> Option<u8> {
+        while self.due < now {
+            self.advance_one(timeline);
+        }
+        let mut answer = None;
+        for number in 0..self.parts.len() {
+            let part = &mut self.parts[number];
+            if part.port != Some((bus, Protocol::I2c)) {
+                continue;
+            }
+            if let I2c::Start { address, .. } = what {
+                part.is_addressed = part.address == Some(address);
+            }
+            if part.is_addressed {
+                part.is_addressed = what != I2c::Stop;
+                let time = timeline.at(now);
+                let driven = self.touch(number, time, timeline, |device, lines| {
+                    device.i2c(what, lines)
+                });
+                answer = answer.or(driven);
+            }
+        }
+        answer
     }
 
     /// Keep a fault until it is taken.

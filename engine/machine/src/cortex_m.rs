@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
 use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Image, Memories, Picoseconds, Timeline,
+    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, I2c, Image, Memories, Picoseconds, Timeline,
 };
 use joulemark_radio::{Antenna, Radio};
 
@@ -152,14 +152,17 @@ pub trait Peripherals: Send + Sync {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault>;
-    /// Bring the masters of SPI buses up to `now`, before [`Peripherals::advance`] and each register
-    /// access. `exchange` exchanges a byte, whose last bit is at a time, with the devices on a bus;
-    /// the result is `None` if none of them drives the line.
+    /// Names of the I2C buses.
+    fn i2c_buses(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Bring the masters of buses up to `now`, before [`Peripherals::advance`] and each register
+    /// access.
     ///
     /// # Errors
     /// A device answers in a way that the emulation leaves out.
-    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
-        let _ = (now, exchange);
+    fn advance_buses(&mut self, now: Cycles, wires: &mut Wires<'_>) -> Result<(), Fault> {
+        let _ = (now, wires);
         Ok(())
     }
     /// Note new levels of a port's pins, of which `changed` differ; return whether they may
@@ -237,8 +240,24 @@ pub trait Peripherals: Send + Sync {
     }
 }
 
-/// What the devices on the SPI bus of a number do with a byte at a time.
-pub type Exchange<'a> = &'a mut dyn FnMut(usize, u8, Cycles) -> Option<u8>;
+/// The devices on the chip's buses.
+pub struct Wires<'a> {
+    board: &'a mut Board,
+    timeline: &'a Timeline,
+}
+
+impl Wires<'_> {
+    /// Exchange a byte, whose last bit is at a time, on the SPI bus of a number; `None` if nothing
+    /// drives the line.
+    pub fn spi(&mut self, bus: usize, byte: u8, at: Cycles) -> Option<u8> {
+        self.board.exchange(bus, byte, at, self.timeline)
+    }
+
+    /// Take part in a transfer on the I2C bus of a number; `None` if nothing drives the line.
+    pub fn i2c(&mut self, bus: usize, what: I2c, at: Cycles) -> Option<u8> {
+        self.board.i2c(bus, what, at, self.timeline)
+    }
+}
 
 /// A chip's peripherals, and its pin names.
 pub type Made = (Box<dyn Peripherals>, PinNames);
@@ -283,6 +302,7 @@ impl CortexM {
         let buses = Buses {
             ports: series.serial_ports(),
             spi: series.spi_buses(),
+            i2c: series.i2c_buses(),
         };
         let mut board = Board::new(chip, pins, buses, trace, ACTIVE, hz);
         if let Some(radio) = series.radio() {
@@ -395,9 +415,9 @@ impl CortexM {
     fn advance_series(&mut self, now: Cycles) {
         self.advance_radio(now);
         let (board, timeline) = (&mut self.board, &self.timeline);
-        let exchanged = self.series.advance_spi(now, &mut |bus, byte, at| {
-            board.exchange(bus, byte, at, timeline)
-        });
+        let exchanged = self
+            .series
+            .advance_buses(now, &mut Wires { board, timeline });
         let advanced = self.series.advance(now, &mut |port, byte, at| {
             board.byte_sent(port, byte, at, timeline);
         });

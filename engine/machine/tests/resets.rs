@@ -3,32 +3,24 @@
 mod common;
 
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Profiling, Until, load_chip, parse_image};
+use joulemark_machine::{Machine, Options, Profiling, Until};
 use joulemark_radio::{Antenna, Emission};
 
 const RAM: u32 = 0x2000_0000;
 /// AIRCR with its key and SYSRESETREQ.
 const SOFTWARE: &[(u32, u32)] = &[(0xe000_ed0c, 0x05fa_0004)];
 
-fn chip(name: &str) -> Arc<Chip> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../chips/{name}.toml"));
-    Arc::new(load_chip(&path).unwrap_or_else(|error| panic!("{error}")))
-}
-
 /// A program that records a register at each start, after the number of starts, and at the first
 /// start stores some words and waits.
 fn program(chip: &Chip, noted: u32, stores: &[(u32, u32)]) -> Arc<Image> {
     let mut source = format!(
-        ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word {:#x}, start\n.text\n.globl start\n\
-         .type start,%function\nstart:\n ldr r0, ={noted:#x}\n ldr r1, [r0]\n ldr r2, ={RAM:#x}\n \
+        "start:\n ldr r0, ={noted:#x}\n ldr r1, [r0]\n ldr r2, ={RAM:#x}\n \
          ldr r3, [r2]\n adds r3, #1\n str r3, [r2]\n lsls r4, r3, #2\n str r1, [r2, r4]\n cmp r3, #1\n \
-         bne wait\n",
-        RAM + 0x1000
+         bne wait\n"
     );
     for (address, value) in stores {
         let _ = writeln!(
@@ -37,18 +29,11 @@ fn program(chip: &Chip, noted: u32, stores: &[(u32, u32)]) -> Arc<Image> {
         );
     }
     source += "wait: b wait\n";
-    let table = chip.vectors.table["RESET"] - 4;
-    let script = format!(
-        "ENTRY(start)\nSECTIONS {{\n. = {table:#x};\n.vectors : {{ KEEP(*(.vectors)) }}\n\
-         . = {:#x};\n.text : {{ *(.text*) }}\n}}\n",
-        table + 0x200
-    );
-    let elf = common::link("thumbv7m-none-eabi", &source, &script);
-    Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+    common::image_of(chip, &source)
 }
 
 fn started(name: &str, noted: u32, stores: &[(u32, u32)], resets: u32) -> Machine {
-    let chip = chip(name);
+    let chip = common::chip_of(name);
     let options = Options {
         resets,
         profile: Profiling::Functions,
@@ -253,7 +238,7 @@ fn a_program_that_a_debugger_started_cannot_be_reset() {
 
 #[test]
 fn a_reset_cuts_off_the_frame_that_is_on_the_air() {
-    let chip = chip("cc2538");
+    let chip = common::chip_of("cc2538");
     let register = |name: &str| chip.registers.table[name].address;
     let (data, strobe) = (register("RFCORE_SFR_RFDATA"), register("RFCORE_SFR_RFST"));
     // A length of 60 bytes, and ISTXON.

@@ -4,13 +4,12 @@
 mod common;
 
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_devices::m25p80::M25p80;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Error, Machine, Options, Reason, Until, load_chip, parse_image};
+use joulemark_machine::{Error, Machine, Options, Reason, Until};
 
 /// A chip, a pin that selects the flash, and how a program sets it.
 struct Case {
@@ -133,16 +132,8 @@ read: .byte 3, 3, 0x12, 0x34
     .align 2
 ";
 
-fn chip(name: &str) -> Arc<Chip> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../chips/{name}.toml"));
-    Arc::new(load_chip(&path).unwrap_or_else(|error| panic!("{error}")))
-}
-
 fn image(chip: &Chip, case: &Case, stores: &[(u32, u32)]) -> Arc<Image> {
-    let mut source = String::from(
-        ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word 0x20001000, start\n.text\n\
-         .globl start\n.type start,%function\nstart:\n",
-    );
+    let mut source = String::from("start:\n");
     for (address, value) in stores {
         let _ = writeln!(
             source,
@@ -155,14 +146,7 @@ fn image(chip: &Chip, case: &Case, stores: &[(u32, u32)]) -> Arc<Image> {
         let _ = writeln!(source, "ldr r{register}, ={value:#x}");
     }
     source += PROGRAM;
-    let table = chip.vectors.table["RESET"] - 4;
-    let script = format!(
-        "ENTRY(start)\nSECTIONS {{\n. = {table:#x};\n.vectors : {{ KEEP(*(.vectors)) }}\n\
-         . = {:#x};\n.text : {{ *(.text*) }}\n}}\n",
-        table + 0x200
-    );
-    let elf = common::link("thumbv7m-none-eabi", &source, &script);
-    Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+    common::image_of(chip, &source)
 }
 
 fn board(bus: &str, pin: &str) -> String {
@@ -174,7 +158,7 @@ fn board(bus: &str, pin: &str) -> String {
 }
 
 fn machine(case: &Case, mode: u32) -> (Machine, Arc<Image>) {
-    let chip = chip(case.chip);
+    let chip = common::chip_of(case.chip);
     let on = SSI_ON.map(|(offset, value)| {
         let value = if offset == 0 { value | mode } else { value };
         (case.ssi + offset, value)
@@ -251,7 +235,7 @@ fn an_answer_in_another_spi_mode_is_a_fault_that_says_so() {
 fn a_bus_that_the_chip_has_not_is_one_error_that_names_those_it_has() {
     let error = |name: &str| {
         let case = &DIO14;
-        let chip = chip(name);
+        let chip = common::chip_of(name);
         let image = image(&chip, case, &[]);
         let wiring = Wiring::parse(
             &board("SSI2", "DIO14"),

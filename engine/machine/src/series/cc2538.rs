@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Exchange, Made, Peripherals, Reset, lettered};
+use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, Wires, lettered};
 use crate::series::Series;
 
 /// A peripheral of the series.
@@ -50,7 +50,7 @@ static INSTANCES: [Instance<Block>; 22] = [
     block("UART1", Block::Uart(1), 1),
     block("SSI0", Block::Ssi(0), 1),
     block("SSI1", Block::Ssi(1), 1),
-    block("I2C_M0", Block::I2c, 0),
+    block("I2C_M0", Block::I2c, 1),
     block("GPTIMER0", Block::Gpt(0), 2),
     block("GPTIMER1", Block::Gpt(1), 2),
     block("GPTIMER2", Block::Gpt(2), 2),
@@ -413,7 +413,7 @@ impl Peripherals for Cc2538 {
                 self.rf.as_mut().and_then(|rf| rf.read(offset, time))
             }
             Block::Aes => self.aes.as_mut().and_then(|aes| aes.read(offset, now)),
-            Block::I2c => self.i2c.read(offset, now),
+            Block::I2c => self.i2c.read(offset),
             Block::Udma => self.udma.read(offset),
             Block::SocAdc => self.adc.read(offset),
             Block::Analogue => (offset == IVCTRL).then_some(self.ivctrl),
@@ -547,9 +547,14 @@ impl Peripherals for Cc2538 {
         self.slow.advance(now)
     }
 
-    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
+    fn i2c_buses(&self) -> &'static [&'static str] {
+        &["I2C0"]
+    }
+
+    fn advance_buses(&mut self, now: Cycles, wires: &mut Wires<'_>) -> Result<(), Fault> {
+        self.i2c.advance(now, &mut |what, at| wires.i2c(0, what, at));
         for (bus, ssi) in self.ssi.iter_mut().enumerate() {
-            ssi.advance(now, &mut |byte, at| exchange(bus, byte, at))?;
+            ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }
         Ok(())
     }
@@ -603,7 +608,7 @@ impl Peripherals for Cc2538 {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain(self.uart.iter().map(Pl011::next_event))
             .chain(self.ssi.iter().map(Pl022::next_event))
-            .chain([self.slow.next_event(), self.udma.next_event()])
+            .chain([self.slow.next_event(), self.udma.next_event(), self.i2c.next_event()])
             .chain(self.aes.as_ref().map(TiAes::next_event))
             .chain(self.flash.as_ref().map(Cc2538Flash::next_event))
             .min()
@@ -635,6 +640,7 @@ impl Peripherals for Cc2538 {
                 Block::Gpio(port) => self.gpio_interrupts[port].is_pending(),
                 Block::Uart(index) => self.uart[index].is_pending(),
                 Block::Ssi(index) => self.ssi[index].is_pending(),
+                Block::I2c => self.i2c.is_pending(),
                 Block::Gpt(index) => gpt[index][number],
                 Block::Rf => mapped(&[rf, error, mac], number),
                 Block::Aes => mapped(&[aes], number),

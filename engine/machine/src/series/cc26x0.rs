@@ -22,7 +22,7 @@ use serde::Deserialize;
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
-use crate::cortex_m::{Anew, Context, Exchange, Made, Peripherals, Reset, plain};
+use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, Wires, plain};
 use crate::series::Series;
 
 /// A peripheral of the series.
@@ -59,7 +59,7 @@ static INSTANCES: [Instance<Block>; 35] = [
     block("SSI1", Block::Ssi(1), 1),
     block("UART0", Block::Uart, 1),
     // The slave's registers come first.
-    block("I2C0", Block::I2cMaster, 0).from(I2C_MASTER),
+    block("I2C0", Block::I2cMaster, 1).from(I2C_MASTER),
     block("GPT0", Block::Gpt(0), 2),
     block("GPT1", Block::Gpt(1), 2),
     block("GPT2", Block::Gpt(2), 2),
@@ -705,7 +705,7 @@ impl Peripherals for Cc26x0 {
             Block::Gpt(index) => self.gpt[index].read(offset, now),
             Block::Crypto => self.aes.as_mut().and_then(|aes| aes.read(offset, now)),
             Block::Trng => self.trng.read(offset),
-            Block::I2cMaster => self.i2c.read(offset - I2C_MASTER, now),
+            Block::I2cMaster => self.i2c.read(offset - I2C_MASTER),
             Block::Watchdog => self.watchdog.read(offset, now),
             Block::AonRtc => self.rtc.read(offset, now),
             Block::Gpio(_) => match offset {
@@ -862,9 +862,14 @@ impl Peripherals for Cc26x0 {
         self.watchdog.advance(now)
     }
 
-    fn advance_spi(&mut self, now: Cycles, exchange: Exchange<'_>) -> Result<(), Fault> {
+    fn i2c_buses(&self) -> &'static [&'static str] {
+        &["I2C0"]
+    }
+
+    fn advance_buses(&mut self, now: Cycles, wires: &mut Wires<'_>) -> Result<(), Fault> {
+        self.i2c.advance(now, &mut |what, at| wires.i2c(0, what, at));
         for (bus, ssi) in self.ssi.iter_mut().enumerate() {
-            ssi.advance(now, &mut |byte, at| exchange(bus, byte, at))?;
+            ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }
         Ok(())
     }
@@ -905,6 +910,7 @@ impl Peripherals for Cc26x0 {
             self.uart.next_event(),
             self.ssi[0].next_event(),
             self.ssi[1].next_event(),
+            self.i2c.next_event(),
             self.trng.next_event(),
             self.rtc.next_event(),
             self.vims.next_event(),
@@ -930,6 +936,7 @@ impl Peripherals for Cc26x0 {
                 Block::Gpio(_) => self.edges.is_pending(),
                 Block::Uart => self.uart.is_pending(),
                 Block::Ssi(index) => self.ssi[index].is_pending(),
+                Block::I2cMaster => self.i2c.is_pending(),
                 Block::AonRtc => self.rtc.is_pending(),
                 Block::Watchdog => self.watchdog.is_pending(),
                 Block::Crypto => self.aes.as_ref().is_some_and(TiAes::is_pending),

@@ -23,6 +23,7 @@ use crate::series::Series;
 const BUSES: Buses = Buses {
     ports: &["USART0", "USART1"],
     spi: &["USART0", "USART1"],
+    i2c: &[],
 };
 
 /// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).

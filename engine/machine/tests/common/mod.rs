@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Profiling, Reason, Stop, Until, parse_image};
+use joulemark_machine::{Machine, Options, Profiling, Reason, Stop, Until, load_chip, parse_image};
 
 /// The chip under test.
 pub fn chip() -> Arc<Chip> {
@@ -85,6 +85,29 @@ pub fn arm_image(source: &str) -> Arc<Image> {
     let script = "ENTRY(start)\nSECTIONS {\n. = 0x08000000;\n.vectors : { KEEP(*(.vectors)) }\n\
                   .text : { *(.text*) }\n.bss 0x20000000 : { *(.bss*) }\n}\n";
     let elf = link("thumbv7m-none-eabi", &text, script);
+    Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A chip by the name of its file.
+pub fn chip_of(name: &str) -> Arc<Chip> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../chips/{name}.toml"));
+    Arc::new(load_chip(&path).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Assemble a program for a Cortex-M chip of any series; `start` is the reset vector, and the stack
+/// begins 4 KB after the start of RAM.
+pub fn image_of(chip: &Chip, source: &str) -> Arc<Image> {
+    let text = format!(
+        ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word 0x20001000, start\n.text\n\
+         .globl start\n.type start,%function\n{source}"
+    );
+    let table = chip.vectors.table["RESET"] - 4;
+    let script = format!(
+        "ENTRY(start)\nSECTIONS {{\n. = {table:#x};\n.vectors : {{ KEEP(*(.vectors)) }}\n\
+         . = {:#x};\n.text : {{ *(.text*) }}\n}}\n",
+        table + 0x200
+    );
+    let elf = link("thumbv7m-none-eabi", &text, &script);
     Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")))
 }
 
