@@ -30,9 +30,24 @@ static void put16(uint8_t *p, uint16_t value) {
     p[1] = (uint8_t)(value >> 8);
 }
 
+#ifdef HARNESS_WIDE
+enum { SIZE_BYTES = 4 };
+static slot_size get_size(const uint8_t *p) {
+    return get16(p) | (slot_size)get16(p + 2) << 16;
+}
+static void put_size(uint8_t *p, slot_size value) {
+    put16(p, (uint16_t)value);
+    put16(p + 2, (uint16_t)(value >> 16));
+}
+#else
+enum { SIZE_BYTES = 2 };
+#define get_size get16
+#define put_size put16
+#endif
+
 int32_t next_piece(pieces *p, const uint8_t **in) {
-    uint16_t left = (uint16_t)(slot_message->length - p->at);
-    uint16_t length = left;
+    slot_size left = (slot_size)(slot_message->length - p->at);
+    slot_size length = left;
     if (p->next + 1 < slot_pieces->length) {
         length = get16(&slot_pieces->bytes[p->next]);
         if (length > left)
@@ -40,17 +55,17 @@ int32_t next_piece(pieces *p, const uint8_t **in) {
     } else if (p->next > slot_pieces->length + 1) {
         return -1;
     } else {
-        p->next = (uint16_t)(slot_pieces->length + 1);
+        p->next = (slot_size)(slot_pieces->length + 1);
     }
-    p->next = (uint16_t)(p->next + 2);
+    p->next = (slot_size)(p->next + 2);
     *in = harness_input + p->at;
-    p->at = (uint16_t)(p->at + length);
-    return length;
+    p->at = (slot_size)(p->at + length);
+    return (int32_t)length;
 }
 
 typedef struct {
     crypto_status status;
-    uint16_t stack_bytes;
+    slot_size stack_bytes;
     uint32_t ticks;
 } outcome;
 
@@ -75,7 +90,7 @@ static __attribute__((noinline)) void window(outcome *result, crypto_status (*st
     volatile stack_word *p = limit;
     while (p < top && *p == PAINT)
         p++;
-    result->stack_bytes = (uint16_t)((uintptr_t)top - (uintptr_t)p);
+    result->stack_bytes = (slot_size)((uintptr_t)top - (uintptr_t)p);
     /* This call may need more stack than the step did, so it comes after the paint is read. */
     result->ticks = hal_timer_ticks();
     result->status = status;
@@ -119,22 +134,22 @@ static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
         op->after();
     }
     reply[0] = (uint8_t)result.status;
-    put16(reply + 1, result.stack_bytes);
-    put16(reply + 3, (uint16_t)result.ticks);
-    put16(reply + 5, (uint16_t)(result.ticks >> 16));
+    put_size(reply + 1, result.stack_bytes);
+    put16(reply + 1 + SIZE_BYTES, (uint16_t)result.ticks);
+    put16(reply + 3 + SIZE_BYTES, (uint16_t)(result.ticks >> 16));
     return DONE;
 }
 
 static uint8_t write_slot(const uint8_t *body, uint16_t length) {
-    if (length < 3 || body[0] >= slot_count)
+    if (length < 1 + SIZE_BYTES || body[0] >= slot_count)
         return OUT_OF_RANGE;
     slot *s = &slots[body[0]];
-    uint16_t offset = get16(body + 1), count = (uint16_t)(length - 3);
+    slot_size offset = get_size(body + 1), count = (uint16_t)(length - 1 - SIZE_BYTES);
     if (offset > s->capacity || count > s->capacity - offset || (offset != 0 && offset > s->length))
         return OUT_OF_RANGE;
-    memcpy(s->bytes + offset, body + 3, count);
+    memcpy(s->bytes + offset, body + 1 + SIZE_BYTES, count);
     if (offset == 0 || offset + count > s->length)
-        s->length = (uint16_t)(offset + count);
+        s->length = (slot_size)(offset + count);
     return DONE;
 }
 
@@ -163,7 +178,7 @@ static void answer(uint16_t length) {
         status = write_slot(body, body_length);
         break;
     case RUN: {
-        uint8_t results[7];
+        uint8_t results[5 + SIZE_BYTES];
         status = run(body, body_length, results);
         if (status == DONE) {
             memcpy(reply, results, sizeof results);
@@ -172,11 +187,12 @@ static void answer(uint16_t length) {
         break;
     }
     case READ: {
-        uint8_t which = body[0], count = body[3];
-        uint16_t offset = get16(body + 1);
+        uint8_t which = body[0], count = body[1 + SIZE_BYTES];
+        slot_size offset = get_size(body + 1);
         status = OUT_OF_RANGE;
-        if (body_length == 4 && which < slot_count && count <= FRAME_BYTES - FRAME_OVERHEAD - 1 &&
-            offset <= slots[which].length && count <= slots[which].length - offset) {
+        if (body_length == 2 + SIZE_BYTES && which < slot_count &&
+            count <= FRAME_BYTES - FRAME_OVERHEAD - 1 && offset <= slots[which].length &&
+            count <= slots[which].length - offset) {
             memcpy(reply, slots[which].bytes + offset, count);
             reply_length = count;
             status = DONE;

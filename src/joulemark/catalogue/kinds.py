@@ -17,7 +17,9 @@ from joulemark.errors import InputError
 from joulemark.oracle import Inputs, Output
 from joulemark.project import FIRMWARE
 
-SIZE = r"[a-z][a-z0-9_]*_(bytes|bits)"
+SIZE = r"[a-z][a-z0-9_]*_(?:bytes|bits)"
+_TERM = rf"(?:[1-9][0-9]*|(?:[1-9][0-9]*\*)?{SIZE})"
+_ROOM = rf"^{_TERM}(?: \+ {_TERM})*$"
 CASE_SIZES = ("message", "ad")
 """Sizes that belong to a case, not to a primitive."""
 CLEARED_SLOTS_MAX = 16
@@ -27,6 +29,11 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 SizeName = Annotated[str, Field(pattern=f"^{SIZE}$")]
 Prototype = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* \*?p_[a-z][a-z0-9_]*\([^()]+\)$")]
+
+
+def _term(text: str, sizes: Mapping[str, int]) -> int:
+    factor, _, name = text.rpartition("*")
+    return int(text) if text.isdecimal() else int(factor or 1) * sizes.get(name, 0)
 
 
 def _same_names(value: Any) -> Any:
@@ -40,9 +47,16 @@ Wiring = Annotated[dict[Identifier, Identifier], BeforeValidator(_same_names)]
 class Slot(datafile.DataModel):
     """A buffer of the image."""
 
-    bytes: Annotated[int, Field(ge=1, le=0xFFFF)]
+    bytes: Annotated[int, Field(ge=1, le=1 << 24)] | Annotated[str, Field(pattern=_ROOM)]
+    """A number, or what the variant needs: one of its sizes, a multiple, or a sum of such."""
     cleared: bool = False
     """The image clears it before each operation."""
+
+    def room(self, sizes: Mapping[str, int]) -> int:
+        """Return its bytes in the image of a variant with these sizes; at least one."""
+        if isinstance(self.bytes, int):
+            return self.bytes
+        return max(1, sum(_term(term.strip(), sizes) for term in self.bytes.split("+")))
 
 
 class Input(datafile.DataModel):
@@ -125,6 +139,11 @@ class KindFile(datafile.DataModel):
             known = (*CASE_SIZES, *self.constants, *self.sizes)
             if given.size not in known:
                 raise ValueError(f"input.{name}.size: there are {', '.join(known)}")
+        for name, slot in self.slot.items():
+            used = re.findall(SIZE, slot.bytes) if isinstance(slot.bytes, str) else []
+            if unknown := set(used) - {*self.constants, *self.sizes}:
+                there = ", ".join((*self.constants, *self.sizes))
+                raise ValueError(f"slot.{name}.bytes: no size {min(unknown)}; there are {there}")
         for name, operation in self.operation.items():
             for key in ("takes", "gives", "refuses"):
                 unknown = set(getattr(operation, key)) - set(self.slot)

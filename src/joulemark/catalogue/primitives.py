@@ -402,7 +402,7 @@ class Algorithm:
     def room(self, slot: str) -> int:
         """Return the bytes that an image reserves for an input."""
         found = self.contract.file.slot.get(slot)
-        return found.bytes if found else 0
+        return found.room(self.sizes) if found else 0
 
     @property
     def defines(self) -> dict[str, int]:

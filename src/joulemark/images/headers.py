@@ -55,12 +55,12 @@ def kind_header(kind: Kind) -> str:
     return _guarded("kind", lines)
 
 
-def slots_source(kind: Kind) -> str:
-    """Generate the definitions of a kind's slots."""
+def slots_source(kind: Kind, sizes: Mapping[str, int]) -> str:
+    """Generate the definitions of a kind's slots, as large as a variant with these sizes needs."""
     lines = ['#include "harness.h"', '#include "kind.h"', '#include "noinit.h"']
     for name, slot in kind.file.slot.items():
         aligned = "_Alignas(uintptr_t)"
-        lines.append(f"static HAL_NOINIT {aligned} uint8_t slot_{name}_bytes[{slot.bytes}];")
+        lines.append(f"static HAL_NOINIT {aligned} uint8_t slot_{name}_bytes[{slot.room(sizes)}];")
     lines.append("slot slots[SLOTS] = {")
     for name in kind.file.slot:
         room = f"slot_{name}_bytes"

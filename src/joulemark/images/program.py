@@ -20,7 +20,9 @@ from joulemark.images.targets import Target, board_target
 from joulemark.project import BUILD, FIRMWARE, ROOT
 from joulemark.project import sources as sources_of
 
-PROTOCOL = 3
+PROTOCOL, WIDE_PROTOCOL = 3, 4
+"""Of images whose sizes fit 16 bits, and of those with slots or stacks that may be longer."""
+_NARROW_MAX = 0xFFFF
 _ENTRY = "3"
 """Version of the files that an image's cache entry holds beside the image."""
 _HARNESS = FIRMWARE / "harness"
@@ -92,7 +94,7 @@ def _around_primitive(
     prefix = "wired" if stand_in else algorithm.prefix
     texts["primitive.h"] = headers.alias(kind, prefix, "primitive")
     texts["kind.h"] = headers.kind_header(kind)
-    texts["slots.c"] = headers.slots_source(kind)
+    texts["slots.c"] = headers.slots_source(kind, algorithm.sizes)
     if algorithm.over is not None:
         over = algorithm.over
         texts["over.h"] = headers.alias(over.contract, over.prefix, over.kind)
@@ -114,17 +116,19 @@ def _around_primitive(
             includes = tuple(dict.fromkeys(f for p in rest for f in p.include_folders))
             flags = (f"-{optimisation}", *defines)
             own += [Unit(source, (*includes, *base), flags) for source in part.sources]
+    rooms = (slot.room(algorithm.sizes) for slot in kind.file.slot.values())
+    is_wide = max(target.ram_bytes - 1, *rooms) > _NARROW_MAX
+    fixed = (*_FIXED, "-DHARNESS_WIDE") if is_wide else _FIXED
     harness = [
-        Unit(_HARNESS / name, (_HARNESS, *base), _FIXED)
+        Unit(_HARNESS / name, (_HARNESS, *base), fixed)
         for name in ("main.c", "harness.c", "command-frame.c")
     ]
     harness += [
-        Unit(kind.folder / "kind.c", (_HARNESS, *folders, *base), (*_FIXED, *defines)),
-        Unit(generated / "slots.c", (_HARNESS, *base), _FIXED),
+        Unit(kind.folder / "kind.c", (_HARNESS, *folders, *base), (*fixed, *defines)),
+        Unit(generated / "slots.c", (_HARNESS, *base), fixed),
     ]
     options = _FIXED if stand_in else (f"-{optimisation}",)
     flags_text = " ".join([*options, *target.flags, *defines])
-    message = kind.file.slot.get("message")
     return Program(
         parts=(
             Part("runtime", "runtime", _runtime(target, base)),
@@ -132,7 +136,7 @@ def _around_primitive(
             Part(memory.PRIMITIVE, "primitive", tuple(own)),
         ),
         description={
-            "protocol": str(PROTOCOL),
+            "protocol": str(WIDE_PROTOCOL if is_wide else PROTOCOL),
             "primitive": f"identity of {algorithm.kind}" if stand_in else algorithm.name,
             "implementation": "wired" if stand_in else implementation.name,
             "compiler": target.compiler.version,
@@ -140,7 +144,7 @@ def _around_primitive(
             **target.description,
             "operations": ",".join(kind.file.operation),
             "slots": ",".join(kind.file.slot),
-            "message_bytes": str(message.bytes if message else 0),
+            "message_bytes": str(algorithm.room("message")),
         },
         flags=flags_text,
     )

@@ -1,7 +1,7 @@
 """Targets of a build: this machine, or a board's chip at one of its clocks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from joulemark.catalogue import chips
@@ -32,6 +32,8 @@ class Target:
     linker_version: str
     description: Mapping[str, str] = field(hash=False)
     """Lines of the image's description: board, clock_hz, timer_hz."""
+    ram_bytes: int = 0
+    """Size of the largest RAM; 0 where the stack is not measured."""
 
     def linker_flag(self, flag: str) -> str:
         """Return a linker flag in the form that the linking command takes."""
@@ -54,4 +56,5 @@ def board_target(board: Board, clock: str | None, compiler: str) -> Target:
     target: Target = families.load(chip.core).describe(
         board, chip, board.clock_profile(clock), compiler
     )
-    return target
+    ram_bytes = max((m.size for m in chip.memories if m.kind == "ram"), default=0)
+    return replace(target, ram_bytes=ram_bytes)

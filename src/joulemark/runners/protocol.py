@@ -12,7 +12,8 @@ from cobs import cobs  # type: ignore[import-untyped]
 
 from joulemark.errors import LinkError
 
-PROTOCOL = "3"
+_SIZES = {"3": "H", "4": "I"}
+"""How numbers of bytes are packed in slots and stacks, by version of the protocol."""
 FRAME_BYTES = 250
 _CHUNK = 200
 _ATTEMPTS = 4
@@ -136,8 +137,9 @@ class Device:
             description = dict(line.split("=", 1) for line in lines)
         except ValueError as error:
             raise LinkError(f"the image's description is not key=value lines: {error}") from error
-        if description.get("protocol") != PROTOCOL:
-            what = f"the image speaks protocol {description.get('protocol')}, not {PROTOCOL}"
+        if description.get("protocol") not in _SIZES:
+            known = " or ".join(_SIZES)
+            what = f"the image speaks protocol {description.get('protocol')}, not {known}"
             raise LinkError(what, mend="build and flash it again")
         return description
 
@@ -150,6 +152,10 @@ class Device:
     def slots(self) -> list[str]:
         """Names of the slots, in the order of their numbers."""
         return self.description.get("slots", "").split(",")
+
+    @property
+    def _size(self) -> str:
+        return _SIZES[self.description["protocol"]]
 
     def _slot(self, name: str) -> int:
         if name not in self.slots:
@@ -169,7 +175,7 @@ class Device:
         """
         number = self._slot(slot)
         for offset in range(0, max(len(data), 1), _CHUNK):
-            body = struct.pack("<BH", number, offset) + data[offset : offset + _CHUNK]
+            body = struct.pack(f"<B{self._size}", number, offset) + data[offset : offset + _CHUNK]
             self._command(Command.WRITE, body, f"writing {len(data)} bytes to slot {slot}")
 
     def read(self, slot: str, length: int) -> bytes:
@@ -186,7 +192,7 @@ class Device:
         data = b""
         while len(data) < length:
             count = min(_CHUNK, length - len(data))
-            body = struct.pack("<BHB", number, len(data), count)
+            body = struct.pack(f"<B{self._size}B", number, len(data), count)
             part = self._command(Command.READ, body, f"reading {length} bytes of {slot}")
             if len(part) != count:
                 raise LinkError(f"the image sent {len(part)} bytes of {slot}, not {count}")
@@ -217,9 +223,10 @@ class Device:
         number = self.operations.index(operation)
         body = struct.pack("<BBIH", number, flags, repetitions, quiet_ms)
         reply = self._command(Command.RUN, body, f"running {operation}")
-        if len(reply) != 7:
-            raise LinkError(f"the image's answer to RUN has {len(reply)} bytes, not 7")
-        status, stack_bytes, timer_ticks = struct.unpack("<BHI", reply)
+        form = struct.Struct(f"<B{self._size}I")
+        if len(reply) != form.size:
+            raise LinkError(f"the image's answer to RUN has {len(reply)} bytes, not {form.size}")
+        status, stack_bytes, timer_ticks = form.unpack(reply)
         try:
             return RunResult(Status(status), stack_bytes, timer_ticks)
         except ValueError as error:
