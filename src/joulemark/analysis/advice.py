@@ -35,7 +35,7 @@ class Service:
 def services() -> list[Service]:
     """Return the services in the kinds' files, sorted by title; kinds may share one."""
     found: dict[tuple[str, bool], dict[str, Sequence[str]]] = defaultdict(dict)
-    for kind in kinds.shipped().values():
+    for kind in kinds.known().values():
         for service in kind.file.service:
             found[service.title, service.with_ad][kind.name] = service.operations
     return [Service(title, found[title, with_ad], with_ad) for title, with_ad in sorted(found)]
@@ -144,7 +144,7 @@ def costs(
 
 def _unsized(kind: str) -> set[str]:
     """Return a kind's operations whose cost does not depend on the message's length."""
-    return {n for n, o in kinds.shipped()[kind].file.operation.items() if not o.sized}
+    return {n for n, o in kinds.known()[kind].file.operation.items() if not o.sized}
 
 
 def flash(records: Sequence[PrimitiveRecord]) -> dict[Candidate, int]:

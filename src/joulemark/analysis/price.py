@@ -80,7 +80,7 @@ def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveReco
 
 def _own_size(service: Service) -> bool:
     """Return whether its kinds fix the measured sizes, such as that of a hash to be signed."""
-    return all(kinds.shipped()[kind].file.default is not None for kind in service.operations)
+    return all(kinds.known()[kind].file.default is not None for kind in service.operations)
 
 
 def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Price]:

@@ -145,7 +145,7 @@ def _trials(case: Case, campaign: PrimitiveOptions) -> int:
     subject = case.subject
     if not isinstance(subject, PrimitiveSubject):
         return DEFAULT_TRIALS
-    default = kinds.shipped()[subject.kind].file.default
+    default = kinds.known()[subject.kind].file.default
     if default:
         return default.trials
     if subject.message_bytes > SHORT_BYTES or subject.ad_bytes > 0:

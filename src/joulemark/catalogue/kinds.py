@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from joulemark import project
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
 from joulemark.oracle import Inputs, Output
@@ -297,41 +298,54 @@ def load(folder: Path) -> Kind:
     return Kind(folder.name, folder, datafile.read(folder / "kind.toml", KindFile))
 
 
-def load_all(folder: Path = FIRMWARE / "primitives") -> dict[str, Kind]:
-    """Read all kinds under a folder, by name, in the order of their titles.
+def load_all(
+    folder: Path = FIRMWARE / "primitives", sources: Iterable[Path] = ()
+) -> dict[str, Kind]:
+    """Read all kinds under a folder and in a user's, by name, in the order of their titles.
 
     Raises:
-        InputError: a file is invalid.
+        InputError: a file is invalid, or two kinds have the same name.
     """
-    found = [load(path.parent) for path in folder.glob("*/kind.toml")]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.title)}
+    found: dict[str, Kind] = {}
+    for place in (folder, *sources):
+        for path in sorted(place.glob("*/kind.toml")):
+            kind = load(path.parent)
+            if kind.name in found:
+                what = f"{kind.name} is also the name of the kind in {found[kind.name].folder}"
+                raise InputError(what, str(path), "give its folder another name")
+            found[kind.name] = kind
+    return dict(sorted(found.items(), key=lambda item: item[1].title))
 
 
-@functools.cache
-def shipped() -> Mapping[str, Kind]:
-    """Return the project's own kinds, for callers that know only a kind's name."""
-    return load_all()
+def known() -> Mapping[str, Kind]:
+    """Return the project's kinds and a user's, for callers that know only a kind's name."""
+    return _known(project.sources())
+
+
+@functools.lru_cache(maxsize=4)
+def _known(sources: tuple[Path, ...]) -> Mapping[str, Kind]:
+    return load_all(sources=sources)
 
 
 def is_result(name: str) -> bool:
     """Return whether a kind's measurements are results; a kind that no longer exists counts."""
-    kind = shipped().get(name)
+    kind = known().get(name)
     return kind is None or not kind.file.baseline
 
 
 def handles_no_secret(name: str, operation: str) -> bool:
     """Return whether an operation of a kind takes only public values, as a verification does."""
-    kind = shipped().get(name)
+    kind = known().get(name)
     found = None if kind is None else kind.file.operation.get(operation)
     return found is not None and found.public
 
 
 def titles() -> dict[str, str]:
     """Return the titles of all kinds but baselines, by name, in their order."""
-    return {kind.name: kind.title for kind in shipped().values() if not kind.file.baseline}
+    return {kind.name: kind.title for kind in known().values() if not kind.file.baseline}
 
 
 def main_operation(name: str) -> str | None:
     """Return the operation of a kind that is shown first; None for a kind that does not exist."""
-    kind = shipped().get(name)
+    kind = known().get(name)
     return None if kind is None else kind.file.main_operation

@@ -516,8 +516,8 @@ class Library:
 
         Args:
             folder: the project's primitives.
-            sources: folders of a user's primitives, and of further implementations of the
-                project's primitives; `project.sources` if not given.
+            sources: folders of a user's kinds and primitives, and of further implementations of
+                the project's primitives; `project.sources` if not given.
 
         Raises:
             InputError: a file is missing or invalid.
@@ -526,7 +526,8 @@ class Library:
         if not found:
             mend = "a primitive is KIND/NAME/primitive.toml"
             raise InputError("no primitives found", str(folder), mend)
-        known = kinds.load_all(folder)
+        sources = project.sources() if sources is None else sources
+        known = kinds.load_all(folder, sources)
         primitives = []
         for path in found:
             kind = path.parent.parent
@@ -534,7 +535,7 @@ class Library:
                 where, mend = str(kind / "kind.toml"), "docs/adding-a-kind.md says what it holds"
                 raise InputError("is missing", where, mend)
             primitives.append(Primitive.load(path.parent, known[kind.name]))
-        for source in project.sources() if sources is None else sources:
+        for source in sources:
             _add(source, primitives, known)
         return cls(primitives)
 

@@ -30,7 +30,7 @@ def primitive(name: str, like: str | None) -> Files:
         mend = "write KIND/NAME/IMPLEMENTATION, such as block-cipher/aes/mine"
         raise InputError(f"{name!r} names no implementation", "NAME", mend)
     kind_name, own, implementation = parts
-    known = kinds.shipped()
+    known = kinds.known()
     if kind_name not in known:
         raise InputError(f"no such kind: {kind_name}", "NAME", near(kind_name, known))
     kind = known[kind_name]

@@ -245,7 +245,7 @@ def choose(
 def _kind(name: str) -> "Kind":
     from joulemark.catalogue import kinds
 
-    known = {k: v for k, v in kinds.shipped().items() if not v.file.baseline}
+    known = {k: v for k, v in kinds.known().items() if not v.file.baseline}
     if name not in known:
         from joulemark.catalogue.near import near
 

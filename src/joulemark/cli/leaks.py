@@ -99,6 +99,9 @@ def leaks(
     if not rows:
         what = "no implementation of that name, for these boards, with such operations on secrets"
         raise InputError(what, mend="`joulemark list primitives` names implementations")
+    if not any(row["declared public"] for row in rows):
+        for row in rows:
+            del row["declared public"]
     typer.echo(table(rows, form))
     if broken:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
@@ -123,6 +126,7 @@ def _row(
         "addresses": "same" if leak.address_traces == 1 else several,
         "refusals": refused,
     }
+    row["declared public"] = "; ".join(map(str, leak.declared))
     return row | ({"branches": str(len(leak.branches) or "none")} if branches else {})
 
 

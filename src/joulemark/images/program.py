@@ -364,7 +364,7 @@ def build_program(
     texts = dict(target.headers)
     over = parts.over(folders)
     if over is not None and over.kind is not None:
-        kind = kinds.load_all(FIRMWARE / "primitives")[over.kind]
+        kind = kinds.known()[over.kind]
         texts["over.h"] = headers.alias(kind, over.prefix, over.kind)
     base = (
         *target.include_folders,

@@ -1,5 +1,6 @@
 """Run an image on an emulated chip: its serial line, and what happens between marker edges."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ from joulemark.errors import BudgetError, FaultError, LinkError
 from joulemark.meters.power import Occupancy, occupancy
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Followed, Image, MarkerEdge, Profile, Wiring
+    from joulemark._engine import Chip, Followed, Image, Machine, MarkerEdge, Profile, Wiring
 
 NAME = "emulator"
 UNIT = "emulated"
@@ -50,6 +51,7 @@ class EmulatedBoard:
         cold: begin each window with empty caches and line buffers.
         budget_cycles: cycles that an answer may take.
         earlier: a board that ran the same image and is no longer used; it speeds up emulation.
+        met: what to do before the instruction at each of these addresses; it takes no time.
     """
 
     def __init__(
@@ -65,10 +67,11 @@ class EmulatedBoard:
         cold: bool = False,
         budget_cycles: int = BUDGET_CYCLES,
         earlier: "EmulatedBoard | None" = None,
+        met: "Mapping[int, Callable[[Machine], None]] | None" = None,
     ) -> None:
-        from joulemark._engine import Machine
+        from joulemark import _engine
 
-        self._machine: Machine = Machine(
+        self._machine: Machine = _engine.Machine(
             chip,
             image,
             wiring=wiring,
@@ -80,6 +83,8 @@ class EmulatedBoard:
         )
         if earlier is not None:
             self._machine.learn_from(earlier._machine)
+        self._met = dict(met or {})
+        self._machine.watch(list(self._met))
         self._port = port
         self._profile, self._follow = profile, follow
         self._cold = cold
@@ -115,7 +120,9 @@ class EmulatedBoard:
             )
             if stop.reason == "serial":
                 return machine.serial_read(self._port)
-            if stop.reason == "marker":
+            if stop.reason == "address":
+                self._met[stop.address](machine)
+            elif stop.reason == "marker":
                 edge = machine.marker_edges[-1]
                 if edge.rising:
                     machine.clear_observations()

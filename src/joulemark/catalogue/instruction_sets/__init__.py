@@ -34,6 +34,15 @@ class Compilers(datafile.DataModel):
     """Links what clang compiles; each compiler links for itself if not given."""
 
 
+class Calls(datafile.DataModel):
+    """`[calls]`: the registers of a call, as the engine names them."""
+
+    arguments: Annotated[list[str], Field(min_length=2)]
+    """Of the first arguments."""
+    returns_to: str | None = None
+    """Of the return address; it is on top of the stack if not given."""
+
+
 class InstructionSet(datafile.DataModel):
     """An instruction set's file."""
 
@@ -43,6 +52,7 @@ class InstructionSet(datafile.DataModel):
     cpus: list[str] = Field([])
     """Of a set that extends another: the chips' `cpu` that have it."""
     compilers: Compilers | None = None
+    calls: Calls | None = None
 
 
 def names() -> list[str]:
@@ -77,6 +87,21 @@ def compilers(name: str) -> Compilers:
         where = str(files.path_of(_FOLDER, name, "instruction set"))
         raise InputError("this table is missing", f"{where}, key compilers")
     return found.compilers
+
+
+def calls(name: str) -> Calls:
+    """Return the registers of a call of an instruction set, or of the one that it extends.
+
+    Raises:
+        InputError: there is no such set, or it does not say.
+    """
+    found = load(name)
+    if found.calls is None and found.extends is not None:
+        return calls(found.extends)
+    if found.calls is None:
+        where = str(files.path_of(_FOLDER, name, "instruction set"))
+        raise InputError("this table is missing", f"{where}, key calls")
+    return found.calls
 
 
 def of_chip(core: str, cpu: str) -> str:

@@ -21,6 +21,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
 from joulemark.errors import BudgetError, InputError, VerificationError
 from joulemark.images import toolchain
+from joulemark.measure.declared import Declarations
 from joulemark.runners.protocol import Device, Status
 
 MOST_HITS = 100
@@ -88,12 +89,20 @@ class WatchedBoard:
         image: the image to run.
         board: the board to run it on.
         wiring: devices around the chip.
+        public: what the image declares public.
     """
 
-    def __init__(self, image: Image, board: Board, wiring: Wiring | None = None) -> None:
+    def __init__(
+        self,
+        image: Image,
+        board: Board,
+        wiring: Wiring | None = None,
+        public: Declarations | None = None,
+    ) -> None:
         chip, marker = chips.load_chip(board.chip), board.marker.pin
         self._machine = Machine(chip, image, wiring=wiring, marker=marker)
         self._port = board.serial.port
+        self._public = public or Declarations(image, board.core)
         self._watched: dict[int, Decider] = {}
         self._seen: dict[Decider, list[tuple[int, ...]]] = {}
 
@@ -104,6 +113,7 @@ class WatchedBoard:
         for slot, data in put.inputs.items():
             device.write(slot, data)
         self._watched = {candidate.address: candidate for candidate in candidates}
+        self._public.begin()
         if device.run(operation).status is not Status.OK:
             raise VerificationError(f"{operation} failed")
         self._watched = {}
@@ -130,11 +140,14 @@ class WatchedBoard:
             if stop.reason == "marker":
                 if machine.marker_edges[-1].rising:
                     self._seen = {}
-                    machine.watch(list(self._watched))
+                    self._watch(self._watched)
                 else:
                     machine.watch([])
             elif stop.reason == "address":
-                self._look(self._watched[stop.address])
+                if stop.address == self._public.address:
+                    self._public.meet(machine)
+                if stop.address in self._watched:
+                    self._look(self._watched[stop.address])
             else:
                 raise BudgetError(f"the image stopped: {stop.reason}")
 
@@ -145,4 +158,8 @@ class WatchedBoard:
         if len(values) == MOST_HITS:
             seen = self._seen
             still = (a for a, d in self._watched.items() if len(seen.get(d, ())) < MOST_HITS)
-            self._machine.watch(list(still))
+            self._watch(still)
+
+    def _watch(self, addresses: Iterable[int]) -> None:
+        public = [] if self._public.address is None else [self._public.address]
+        self._machine.watch([*addresses, *public])
