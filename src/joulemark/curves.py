@@ -99,26 +99,49 @@ class Curve(ABC):
         d, bits = int.from_bytes(secret, "big"), self.order.bit_length()
         if not 0 < d < self.order:
             raise ValueError(f"{d} is no secret key")
-        length = (bits + 7) // 8
         digest = int.from_bytes(hashlib.sha256(message).digest(), "big") >> max(256 - bits, 0)
-        hashed = (digest % self.order).to_bytes(length, "big")
-        generator = HmacDrbg(seed + d.to_bytes(length, "big") + hashed)
+        hashed = (digest % self.order).to_bytes(self.order_bytes, "big")
+        generator = HmacDrbg(seed + d.to_bytes(self.order_bytes, "big") + hashed)
         nonce = self._from_more_bits(generator) if seed else self._tried(generator)
+        return self.signature(d, digest, nonce)
+
+    @property
+    def order_bytes(self) -> int:
+        """Length of a number below the order."""
+        return (self.order.bit_length() + 7) // 8
+
+    def signature(self, secret: int, digest: int, nonce: int) -> bytes:
+        """Return ECDSA's r and s (FIPS 186-4, 6.4), each as long as the order.
+
+        Raises:
+            ValueError: the nonce is not a valid secret key.
+        """
         r = self._multiple(nonce, None)[0] % self.order
-        s = (digest + r * d) * pow(nonce, -1, self.order) % self.order
-        return r.to_bytes(length, "big") + s.to_bytes(length, "big")
+        s = (digest + r * secret) * pow(nonce, -1, self.order) % self.order
+        return b"".join(number.to_bytes(self.order_bytes, "big") for number in (r, s))
+
+    def verifies(self, public: Point, digest: int, signature: bytes) -> bool:
+        """Return whether an ECDSA signature is valid."""
+        half = len(signature) // 2
+        r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
+        if half != self.order_bytes or not (0 < r < self.order and 0 < s < self.order):
+            return False
+        w = pow(s, -1, self.order)
+        u, v = digest * w % self.order, r * w % self.order
+        point = self.add(self.times(u), self.times(v, public))
+        return point is not None and point[0] % self.order == r
 
     def _from_more_bits(self, generator: HmacDrbg) -> int:
         """Draw a nonce from 64 bits more than the order's (FIPS 186-5, A.3.1)."""
         bits = self.order.bit_length() + 64
-        length = (self.order.bit_length() + 7) // 8 + 8
+        length = self.order_bytes + 8
         drawn = int.from_bytes(generator.draw(length), "big") >> (8 * length - bits)
         return drawn % (self.order - 1) + 1
 
     def _tried(self, generator: HmacDrbg) -> int:
         """Draw candidates until one is below the order (RFC 6979, section 3.2, step h)."""
         bits = self.order.bit_length()
-        length = (bits + 7) // 8
+        length = self.order_bytes
         while True:
             candidate = int.from_bytes(generator.draw(length), "big") >> (8 * length - bits)
             if 0 < candidate < self.order:

@@ -1,5 +1,6 @@
 """A kind from a user's folder, whose slots are as large as each variant needs."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -134,9 +135,8 @@ def test_slots_and_stacks_may_be_longer_than_64_kb(source: Path, tmp_path: Path)
     store = str(tmp_path / "s.db")
     told = ["run", "--source", str(source), "--primitive", "plain-long", "--board", "nrf52840-dk"]
     assert "measured 1" in joulemark(*told, "--store", store).stdout
-    shown = joulemark("export", "--store", store, "--format", "json").stdout
-    stack = int(shown.split('"stack_bytes": ')[1].split(",")[0])
-    assert 70_000 < stack < 71_000
+    (record,) = json.loads(joulemark("export", "--store", store, "--format", "json").stdout)
+    assert 70_000 < record["stack_bytes"] < 71_000
 
 
 def test_each_variant_reserves_what_it_needs(source: Path) -> None:

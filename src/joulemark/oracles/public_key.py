@@ -16,12 +16,14 @@ from Crypto.PublicKey import DSA, RSA
 from Crypto.Signature import pkcs1_15, pss
 from Crypto.Util.number import getPrime
 
+from joulemark.curves import SECP256K1, SECT233R1, Curve
 from joulemark.oracles import Algorithm, Random, Values, difference, number, octets, xtr
-from joulemark.oracles.curves import SECP256K1, SECT233R1, Curve
 
 MESSAGE_BYTES = 16
 _EXPONENT = 17
 _ACCEPTED, _REFUSED = b"\x01", b"\x00"
+_UNCOMPRESSED = b"\x04"
+"""Before a point's coordinates (SEC 1, 2.3.3)."""
 
 
 def _digest(message: bytes) -> int:
@@ -202,19 +204,19 @@ class EcdsaSignature(Algorithm):
         x, message = _below(curve.order, draw), draw(MESSAGE_BYTES)
         values = {
             "x": octets(x),
-            "point": curve.encoded(curve.multiply(x, curve.base)),
+            "point": _UNCOMPRESSED + curve.public_key(octets(x)),
             "order": octets(curve.order),
             "message": message,
         }
         if operation == "verify":
-            values["signature"] = curve.sign(x, _digest(message), _below(curve.order, draw))
+            values["signature"] = curve.signature(x, _digest(message), _below(curve.order, draw))
         return values
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
         """Verify the signature, or check that the library accepted a valid one."""
         if operation == "verify":
             return difference("output", outputs["output"], _ACCEPTED)
-        public = self.curve.multiply(number(inputs["x"]), self.curve.base)
+        public = self.curve.decoded(self.curve.public_key(inputs["x"]))
         good = self.curve.verifies(public, _digest(inputs["message"]), outputs["output"])
         return None if good else "its signature does not verify"
 
