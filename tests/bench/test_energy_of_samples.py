@@ -204,3 +204,8 @@ def test_outliers_are_reported_and_kept() -> None:
     estimate = combine([1.0, 1.01, 0.99, 1.0, 2.0], 0.0, 0.0)
     assert estimate.outliers == (4,)
     assert estimate.mean == pytest.approx(1.2)
+
+
+def test_a_run_of_several_operations_has_all_of_their_energy_and_bounds() -> None:
+    one = Run(2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+    assert one.times(10) == Run(2.0, 30.0, 40.0, 50.0, 60.0, 7.0, 80.0)

@@ -5,13 +5,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from command import joulemark
 from joulemark._engine import Image, Machine
-from joulemark.analysis.spending import ASLEEP, Spending
+from joulemark.analysis.spending import ASLEEP, Spending, Spent
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import library
 from joulemark.errors import InputError
@@ -225,3 +227,12 @@ def test_a_flame_graph_is_zoomed_in_and_speedscope_has_the_order(
         assert again is not None
         assert again["width"] == pytest.approx(before["width"])
         browser.close()
+
+
+def test_a_line_that_sleeps_takes_time_and_no_cycles() -> None:
+    places = [(2, False, 0, 10, 3, 100), (2, True, 0, 50, 0, 500)]
+    followed: Any = SimpleNamespace(states=[()], places=places)
+    meter: Any = None
+    lines: Any = {2: "line"}
+    found = dict[Any, Spent](Spending(followed, meter, 3.0).by_line(lines))
+    assert found == {"line": Spent(cycles=10, instructions=3, time_ps=600)}
