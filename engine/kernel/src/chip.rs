@@ -345,18 +345,14 @@ impl Chip {
         Self::parse(&text, &path.display().to_string())
     }
 
-    /// Check the text of a chip file; errors call it `file`.
+    /// Check the text of a chip file; errors call it `file`, beside which is the chip that it may be
+    /// `like`.
     ///
     /// # Errors
     /// The text has an error.
     pub fn parse(text: &str, file: &str) -> Result<Self, ChipError> {
-        let reader = toml::Deserializer::parse(text).map_err(|error| {
-            ChipError(format!(
-                "{file}: not valid TOML: {}",
-                one_line(&error.to_string())
-            ))
-        })?;
-        let mut chip: Self = serde_path_to_error::deserialize(reader).map_err(|error| {
+        let values = whole(text, file)?;
+        let mut chip: Self = serde_path_to_error::deserialize(values).map_err(|error| {
             let key = error.path().to_string();
             let key = if key == "." {
                 "the top level".to_owned()
@@ -596,6 +592,120 @@ impl Chip {
         }
         Ok(settings)
     }
+}
+
+/// A chip file's values: its own, over those of the chip that it is `like`, `without` some of them.
+fn whole(text: &str, file: &str) -> Result<toml::Table, ChipError> {
+    let wrong = |what: &str| ChipError(format!("{file}: {what}"));
+    let mut own: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        wrong(&format!("not valid TOML: {}", one_line(&error.to_string())))
+    })?;
+    let (like, without) = (own.remove("like"), own.remove("without"));
+    let Some(like) = like else {
+        return match without {
+            None => Ok(own),
+            Some(_) => Err(wrong(
+                "key 'without': only for a chip that is 'like' another",
+            )),
+        };
+    };
+    let Some(name) = like.as_str() else {
+        return Err(wrong("key 'like': give the name of a chip"));
+    };
+    let path = Path::new(file).with_file_name(format!("{name}.toml"));
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let path = path.display();
+        wrong(&format!(
+            "key 'like': cannot read {path}: {error}; give a chip beside this file"
+        ))
+    })?;
+    let mut values: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        wrong(&format!("key 'like': {name}: {}", error.message()))
+    })?;
+    if let Some(other) = values.get("like") {
+        return Err(wrong(&format!(
+            "key 'like': {name} is like {other} itself; name that"
+        )));
+    }
+    let without = without.map_or_else(|| Ok(Vec::new()), toml::Value::try_into::<Vec<Vec<String>>>);
+    let without = without.map_err(|error| {
+        wrong(&format!(
+            "key 'without': give lists of keys and names: {}",
+            error.message()
+        ))
+    })?;
+    for place in without {
+        if !take_away(&mut values, &place) {
+            let place = place.join("' in '");
+            return Err(wrong(&format!(
+                "key 'without': chip {name} has no '{place}'"
+            )));
+        }
+    }
+    lay_over(&mut values, own).map_err(|key| {
+        wrong(&format!(
+            "key '{key}': needs a 'source' of its own, for it is not as in {name}"
+        ))
+    })?;
+    Ok(values)
+}
+
+/// Remove what a path of keys, the last of which may be the `name` of an array's entry, leads to;
+/// false if there is nothing.
+fn take_away(values: &mut toml::Table, place: &[String]) -> bool {
+    let [key, rest @ ..] = place else {
+        return false;
+    };
+    match (values.get_mut(key), rest) {
+        (Some(_), []) => values.remove(key).is_some(),
+        (Some(toml::Value::Table(inner)), _) => take_away(inner, rest),
+        (Some(toml::Value::Array(entries)), [name]) => {
+            let before = entries.len();
+            entries.retain(|entry| name_of(entry) != Some(name));
+            entries.len() < before
+        }
+        _ => false,
+    }
+}
+
+fn name_of(entry: &toml::Value) -> Option<&str> {
+    entry.get("name").and_then(toml::Value::as_str)
+}
+
+/// Lay values over others. Tables are joined, except constants, and so are entries of arrays with
+/// the same `name`; what changes a table that has a source needs a source of its own. `Err` holds
+/// the key of one without.
+fn lay_over(values: &mut toml::Table, own: toml::Table) -> Result<(), String> {
+    use toml::Value::{Array, Table};
+    for (key, new) in own {
+        match (values.get_mut(&key), new) {
+            (Some(Table(old)), Table(new)) if !new.contains_key("value") => {
+                join(old, new, &key)?;
+            }
+            (Some(Array(old)), Array(new))
+                if !new.is_empty() && new.iter().all(|entry| name_of(entry).is_some()) =>
+            {
+                for entry in new {
+                    let same = old.iter_mut().find(|old| name_of(old) == name_of(&entry));
+                    match (same, entry) {
+                        (Some(Table(same)), Table(entry)) => join(same, entry, &key)?,
+                        (_, entry) => old.push(entry),
+                    }
+                }
+            }
+            (_, new) => {
+                values.insert(key, new);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn join(old: &mut toml::Table, new: toml::Table, key: &str) -> Result<(), String> {
+    if old.contains_key("source") && !new.contains_key("source") {
+        return Err(key.to_owned());
+    }
+    lay_over(old, new).map_err(|inner| format!("{key}.{inner}"))
 }
 
 fn one_line(text: &str) -> String {

@@ -19,6 +19,23 @@ fn chips() -> Vec<PathBuf> {
     chips
 }
 
+/// The name of a file among the chips, which those that are like another need.
+fn beside(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips");
+    folder.join(name).display().to_string()
+}
+
+/// The text of a chip file with a line of another core or series.
+fn with_line(text: &str, key: &str, line: &str) -> String {
+    let own = format!("{key} = ");
+    if !text.lines().any(|line| line.starts_with(&own)) {
+        return format!("{line}\n{text}");
+    }
+    let lines = text.lines();
+    let lines = lines.map(|old| if old.starts_with(&own) { line } else { old });
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 fn text_of(path: &Path) -> String {
     std::fs::read_to_string(path).expect("a chip file can be read")
 }
@@ -78,10 +95,11 @@ fn a_constant_without_a_source_or_grade_is_rejected_wherever_it_is() {
                     .map(|(at, old)| if at == number { broken.as_str() } else { old })
                     .flat_map(|line| [line, "\n"])
                     .collect();
-                let error = parse_chip(&broken, "broken.toml").expect_err("it is incomplete");
+                let error =
+                    parse_chip(&broken, &beside("broken.toml")).expect_err("it is incomplete");
                 let key = begin.trim_matches([',', ' ', '"', '=']);
                 assert!(
-                    error.0.starts_with("broken.toml: key '") && error.0.contains(key),
+                    error.0.contains("broken.toml: key '") && error.0.contains(key),
                     "line {number}: {error}"
                 );
             }
@@ -111,7 +129,7 @@ fn an_unknown_key_is_rejected_and_named() {
         } else {
             continue;
         };
-        let error = parse_chip(&broken, "broken.toml").expect_err("the key is unknown");
+        let error = parse_chip(&broken, &beside("broken.toml")).expect_err("the key is unknown");
         assert!(
             error.0.contains("broken.toml") && error.0.contains("voltage"),
             "{error}"
@@ -123,10 +141,10 @@ fn an_unknown_key_is_rejected_and_named() {
 fn damaged_files_never_panic() {
     let text = text_of(&chips()[0]);
     for cut in (0..text.len()).step_by(97) {
-        let _ = parse_chip(&text[..cut], "cut.toml");
+        let _ = parse_chip(&text[..cut], &beside("cut.toml"));
         let mut odd = text.clone();
         odd.insert(cut, '=');
-        let _ = parse_chip(&odd, "odd.toml");
+        let _ = parse_chip(&odd, &beside("odd.toml"));
     }
     let error = load_chip(Path::new("nowhere.toml")).expect_err("there is none");
     assert!(error.0.contains("nowhere.toml"));
@@ -156,22 +174,12 @@ fn currents_say_where_they_come_from() {
 fn a_series_that_is_not_known_is_named_with_those_that_are() {
     for path in chips() {
         let text = text_of(&path);
-        let broken: String = text
-            .lines()
-            .map(|line| {
-                if line.starts_with("series = ") {
-                    "series = \"z80\""
-                } else {
-                    line
-                }
-            })
-            .flat_map(|line| [line, "\n"])
-            .collect();
-        let error = parse_chip(&broken, "broken.toml").expect_err("there is none");
+        let broken = with_line(&text, "series", "series = \"z80\"");
+        let error = parse_chip(&broken, &beside("broken.toml")).expect_err("there is none");
         assert!(
             error
                 .0
-                .starts_with("broken.toml: key 'series': no series 'z80'"),
+                .contains("broken.toml: key 'series': no series 'z80'"),
             "{error}"
         );
         let chip = load_chip(&path).expect("loads");
@@ -183,13 +191,10 @@ fn a_series_that_is_not_known_is_named_with_those_that_are() {
 fn a_core_that_is_not_emulated_is_named_with_those_that_are() {
     for path in chips() {
         let text = text_of(&path);
-        let chip = load_chip(&path).expect("loads");
-        let broken = text.replace(&format!("core = \"{}\"", chip.core), "core = \"z80\"");
-        let error = parse_chip(&broken, "broken.toml").expect_err("there is none");
-        assert_eq!(
-            error.0,
-            "broken.toml: key 'core': no core 'z80' is emulated; there is armv7m, msp430"
-        );
+        let broken = with_line(&text, "core", "core = \"z80\"");
+        let error = parse_chip(&broken, &beside("broken.toml")).expect_err("there is none");
+        let told = "broken.toml: key 'core': no core 'z80' is emulated; there is armv7m, msp430";
+        assert!(error.0.ends_with(told), "{error}");
     }
 }
 
@@ -197,6 +202,92 @@ fn a_core_that_is_not_emulated_is_named_with_those_that_are() {
 fn a_section_that_no_chip_of_the_series_has_is_named() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/stm32f100rb.toml");
     let broken = text_of(&path).replace("[cortex_m]", "[cortex_n]");
-    let error = parse_chip(&broken, "broken.toml").expect_err("it is incomplete");
+    let error = parse_chip(&broken, &beside("broken.toml")).expect_err("it is incomplete");
     assert!(error.0.contains("cortex_n"), "{error}");
+}
+
+/// A chip file, as text, that is like the nRF52840 and has these lines.
+fn like_nrf52840(lines: &str) -> Result<joulemark_kernel::Chip, String> {
+    let text = format!("like = \"nrf52840\"\n{lines}");
+    parse_chip(&text, &beside("sibling.toml")).map_err(|error| error.0)
+}
+
+#[test]
+fn a_sibling_states_what_differs_with_a_source() {
+    let chip = like_nrf52840("name = \"sibling\"\n").expect("is the same but for its name");
+    let nrf52840 = load_chip(Path::new(&beside("nrf52840.toml"))).expect("loads");
+    assert_eq!(
+        (chip.memory, chip.peripherals),
+        (nrf52840.memory, nrf52840.peripherals)
+    );
+    for (lines, told) in [
+        (
+            "[[memory]]\nname = \"ram\"\nsize = 4096\n",
+            "key 'memory': needs a 'source'",
+        ),
+        (
+            "[factory]\npart = { value = 1 }\n",
+            "key 'factory.part': missing field `source`",
+        ),
+        (
+            "without = [[\"absent\", \"sun\"]]\n",
+            "has no 'absent' in 'sun'",
+        ),
+        ("without = \"sun\"\n", "key 'without': give lists"),
+        (
+            "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nP1 = { pin = 1 }\n",
+            "pin",
+        ),
+        (
+            "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nSUN = { base = 0 }\n",
+            "key 'peripherals.table.SUN': series nrf52 knows none; it knows CLOCK, UARTE0",
+        ),
+        (
+            "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nWDT = { interrupts = [] }\n",
+            "key 'peripherals.table.WDT': needs as many 'interrupts': 1",
+        ),
+        (
+            "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nWDT = { base = 0x4000c000 }\n",
+            "key 'peripherals.table.WDT.base': its registers begin at 0x4000c000, among those of TEMP",
+        ),
+    ] {
+        let error = like_nrf52840(lines).expect_err(told);
+        assert!(
+            error.contains("sibling.toml: ") && error.contains(told),
+            "{error}"
+        );
+    }
+    let error = parse_chip("like = \"sun\"", &beside("sibling.toml")).expect_err("there is none");
+    assert!(error.0.contains("key 'like': cannot read"), "{error}");
+    let error = parse_chip("like = \"cc2642r\"", &beside("sibling.toml")).expect_err("too far");
+    assert!(
+        error.0.contains("cc2642r is like \"cc2652r\" itself"),
+        "{error}"
+    );
+}
+
+/// Interrupts are stated twice, for the firmware's vectors and for the emulation.
+#[test]
+fn vectors_and_interrupts_of_a_name_agree() {
+    let mut compared = 0;
+    for path in chips() {
+        let chip = load_chip(&path).expect("loads");
+        let Some(peripherals) = &chip.peripherals else {
+            continue;
+        };
+        let vectors = &chip.vectors.table;
+        let line = |name: &str| Some((vectors.get(name)? - vectors["RESET"]) / 4 - 15);
+        for (name, peripheral) in &peripherals.table {
+            for (number, &interrupt) in peripheral.interrupts.iter().enumerate() {
+                let lettered = format!("{name}{}", if number == 0 { 'A' } else { 'B' });
+                if let Some(line) = line(name).or_else(|| line(&lettered)) {
+                    let (chip, own) = (&chip.name, interrupt == line || number > 1);
+                    let alternate = number > 0 && peripheral.interrupts[0] == line;
+                    assert!(own || alternate, "{chip}: {name}: {interrupt} and {line}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 80, "{compared}");
 }

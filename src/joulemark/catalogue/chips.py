@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from joulemark import meaning
-from joulemark.catalogue import files
+from joulemark.catalogue import datafile, files
 from joulemark.errors import InputError
 from joulemark.project import CHIPS
 
@@ -35,12 +35,17 @@ def load_chip(name: str) -> "Chip":
 
 @lru_cache
 def digest(name: str) -> str:
-    """Return the digest of the values in a chip's file: see `meaning`.
+    """Return the digest of the values in a chip's file and in those of chips that it is like.
+
+    See `meaning`.
 
     Raises:
         InputError: no chip has that name, or its file cannot be read.
     """
-    return meaning.of_table(path_of(name))
+    path = path_of(name)
+    own = meaning.of_table(path)
+    like = datafile.table(path).get("like")
+    return meaning.of_values(own, digest(str(like))) if like else own
 
 
 def path_of(name: str) -> Path:
