@@ -107,6 +107,23 @@ def of_tasks(tasks: Sequence[Task], means: Means, notices: Sequence[str] = ()) -
     return Work(points=points, measure=measure, notices=notices, errors=errors)
 
 
+def joined(works: Sequence[Work]) -> Work:
+    """Return several works as one, done one after the other."""
+
+    def measure(left: Collection[str]) -> Iterator[Records]:
+        for work in works:
+            yield from work.measure(left)
+            errors.update(work.errors)
+
+    errors: dict[str, JoulemarkError] = {}
+    return Work(
+        points=[point for work in works for point in work.points],
+        measure=measure,
+        notices=[notice for work in works for notice in work.notices],
+        errors=errors,
+    )
+
+
 def _failed(point: Point, error: JoulemarkError) -> Record[Subject]:
     where = point.case.conditions
     circumstances = on_board(boards.load_board(where.board), where.clock, 0, project_commit())

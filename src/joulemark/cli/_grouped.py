@@ -5,6 +5,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
@@ -93,6 +94,11 @@ def _of_model(name: str, field: FieldInfo) -> inspect.Parameter:
         if not field.is_required():
             kind, default = kind | None, None
     kind = _choice(name, kind)
+    if kind is Path:
+        argument = typer.Argument(metavar=name.upper(), help=field.description)
+        return inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[Path, argument]
+        )
     option = typer.Option(
         f"--{name.replace('_', '-')}",
         help=field.description,

@@ -8,11 +8,10 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, OptimisationOption, StoreOption
 from joulemark.cli._output import Form, FormOption, table
-from joulemark.errors import InputError
 
 if TYPE_CHECKING:
     from joulemark.records.record import Record
-    from joulemark.subjects.architecture import ArchitectureSubject, Aspect
+    from joulemark.subjects.architecture import ArchitectureSubject
 
 _LIST = "list"
 _PS_TO_US = 1e-6
@@ -84,34 +83,36 @@ def architecture(
     nothing has changed. The method is that of daidone-2014, section IV. An attack that succeeds
     ends it with exit code 6.
     """
-    from joulemark.campaign.case import Build
-    from joulemark.catalogue import boards
+    from joulemark.campaign.options import checked
     from joulemark.catalogue.architectures import load_architecture, names
+    from joulemark.conduct import Means, conduct, plan
+    from joulemark.measure.pool import Processes
+    from joulemark.records.record import of_type
     from joulemark.records.store import Store
-    from joulemark.subjects.architecture import ASPECTS
-    from joulemark.subjects.architecture.measure import Pricing
+    from joulemark.subjects.architecture import ArchitectureSubject
+    from joulemark.subjects.architecture.options import ArchitectureOptions
 
     if name == _LIST:
         for known in names():
             typer.echo(f"{known}  {load_architecture(known).title}")
         return
-    where = boards.load_board(board)
-    pricing = Pricing(
-        architecture=load_architecture(name),
-        board=where,
-        clock=clock or where.default_clock,
-        build=Build(compiler=compiler, optimisation=opt),
-        repetitions=repetitions,
-        executions=executions,
-        seed=seed,
-        wire=_wired(wire or []),
-    )
-    aspects: list[Aspect] = [one.value for one in only] if only else list(ASPECTS[:-1])
+    asked = {
+        "architecture": name,
+        "board": board,
+        "clock": clock,
+        "compiler": compiler,
+        "opt": opt,
+        "aspect": [one.value for one in only] if only else None,
+        "wire": wire,
+        "repetitions": repetitions,
+        "executions": executions,
+        "seed": seed,
+    }
+    work = plan(checked(ArchitectureOptions, asked), Means(workers=Processes(1)))
     with Store(store) as opened:
-        found = list(pricing.records(opened, aspects))
-    if not found:
-        what = f"{name} has no table of {' or '.join(aspects)} with these parts"
-        raise InputError(what, "--only", "leave it out, or wire other parts")
+        found = of_type(conduct(work, opened).records(opened), ArchitectureSubject)
+    for error in work.errors.values():
+        raise error
     _show(found, form)
 
 
@@ -151,16 +152,6 @@ def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:
         if some:
             typer.echo(f"{title}: {where}\n")
             typer.echo(table([{"": r.subject.row, **row(_Values(r))} for r in some], form) + "\n")
-
-
-def _wired(texts: list[str]) -> dict[str, str]:
-    found = {}
-    for text in texts:
-        name, sign, part = text.partition("=")
-        if not (name and sign and part):
-            raise InputError(f"{text!r} is not INTERFACE=PART", "--wire")
-        found[name] = part
-    return found
 
 
 class _Values:

@@ -37,7 +37,9 @@ def _of_page(name: str, function: str, otherwise: Any) -> Any:
 
 def _usual(records: Sequence[Record[Subject]]) -> Iterator[Table]:
     for title, some in itertools.groupby(records, lambda record: record.about.group):
-        yield title, [usual(record) for record in some]
+        rows = [usual(record) for record in some]
+        used = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+        yield title, [{name: row[name] for name in used} for row in rows]
 
 
 def _usual_line(record: Record[Subject]) -> str:

@@ -6,9 +6,10 @@ from typing import Literal
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.architectures import load_architecture
+from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.records.record import Record
+from joulemark.records.record import Record, of_type
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.architecture import ArchitectureSubject, Aspect
 from joulemark.subjects.architecture.measure import Pricing
@@ -79,7 +80,11 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
         executions=_EXECUTIONS,
         seed=_SEED,
     )
-    return list(pricing.records(bench.store, aspects))
+    work = pricing.work(Means(workers=bench.workers), aspects)
+    found = conduct(work, bench.store)
+    for error in work.errors.values():
+        raise error
+    return of_type(found.records(bench.store), ArchitectureSubject)
 
 
 def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:

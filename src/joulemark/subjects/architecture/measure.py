@@ -12,20 +12,20 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from statistics import fmean
-from typing import cast
 
 from joulemark._engine import Image
 from joulemark.analysis.statistics import summarise
 from joulemark.campaign.case import Build, Case, Conditions
-from joulemark.campaign.job import METHOD
+from joulemark.campaign.job import METHOD, Point
 from joulemark.campaign.versions import engine_digest
-from joulemark.catalogue import chips
-from joulemark.catalogue.architectures import Architecture, Step
+from joulemark.catalogue import boards, chips
+from joulemark.catalogue.architectures import Architecture, Step, load_architecture
 from joulemark.catalogue.boards import MCU, Board
 from joulemark.catalogue.near import near
+from joulemark.conduct import Means, Records, Task, Work, joined, of_tasks
 from joulemark.errors import InputError, VerificationError
 from joulemark.images import BuiltImage, Sources, build_program, is_part, memory
 from joulemark.measure.recorded import Outcome, of_image, recorded
@@ -34,18 +34,41 @@ from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
 from joulemark.project import FIRMWARE
 from joulemark.records.record import Quantity, Record, Sample, quantity
-from joulemark.records.store import Store
 from joulemark.runners import emulator
 from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 from joulemark.subjects.architecture import ArchitectureSubject, Aspect
 from joulemark.subjects.architecture.air import OnAir
+from joulemark.subjects.architecture.options import ArchitectureOptions
 
 BASE = "Basic"
 """Application and stack without modules."""
 WHOLE = "Whole architecture"
 INTERACTION = "Interaction"
 """Memory of the whole beyond the sum of its modules; negative where modules share code or data."""
+
+
+def plan(options: ArchitectureOptions, means: Means) -> Work:
+    """Return the work of making the tables of architectures on boards.
+
+    Raises:
+        BuildError: an image is rejected.
+        InputError: there is no such architecture or board, or it is not wired for the board.
+    """
+    works = [
+        Pricing.asked(options, name, board).work(means, options.aspect)
+        for name in options.architecture
+        for board in options.board
+    ]
+    if not any(work.points for work in works):
+        names, tables = ", ".join(options.architecture), " or ".join(options.aspect)
+        what = f"{names} has no table of {tables} with these parts"
+        raise InputError(what, "--only", "leave it out, or wire other parts")
+    return joined(works)
+
+
+def _made(pricing: "Pricing", aspect: Aspect) -> Records:
+    return pricing.made(aspect)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,27 +86,60 @@ class Pricing:
     wire: Mapping[str, str] = field(default_factory=dict)
     """Parts behind interfaces; these override the architecture's file."""
 
-    def records(
-        self,
-        store: Store,
-        aspects: Collection[Aspect] = ("memory", "processing", "communication"),
-    ) -> Iterator[Record[ArchitectureSubject]]:
-        """Yield the stored records where nothing has changed; otherwise measure and store new ones.
+    @classmethod
+    def asked(cls, options: ArchitectureOptions, name: str, board: str) -> "Pricing":
+        """Return the pricing of one architecture on one board.
+
+        Raises:
+            InputError: there is no such architecture or board, or a wiring is malformed.
+        """
+        where = boards.load_board(board)
+        return cls(
+            architecture=load_architecture(name),
+            board=where,
+            clock=options.clock or where.default_clock,
+            build=Build(compiler=options.compiler, optimisation=options.opt),
+            repetitions=options.repetitions,
+            executions=options.executions,
+            seed=options.seed,
+            wire=dict(map(_wired, options.wire)),
+        )
+
+    def work(
+        self, means: Means, aspects: Collection[Aspect] = ("memory", "processing", "communication")
+    ) -> Work:
+        """Return the work of making tables.
 
         A table is measured as a whole or not at all, because its rows share images. Rows that the
         architecture does not describe have no record.
 
+        Args:
+            means: its workers make the tables.
+            aspects: the tables.
+
+        Raises:
+            BuildError: an image is rejected.
+            InputError: the architecture is not wired for the board, or the board has no radio.
+        """
+        tasks = []
+        for aspect, table in self._tables().items():
+            if aspect in aspects and table.rows:
+                cases = [(self._case(aspect, row), self._key(aspect, row)) for row in table.rows]
+                points = tuple(Point(case=case, trials=1, key=key) for case, key in cases)
+                # Another process builds its own images.
+                tasks.append(Task(points=points, measure=partial(_made, replace(self), aspect)))
+        return of_tasks(tasks, means)
+
+    def made(self, aspect: Aspect) -> list[Record[ArchitectureSubject]]:
+        """Make a table.
+
         Raises:
             BuildError: an image is rejected.
             FaultError: a mote of its network faulted.
-            InputError: the architecture is not wired for the board, or the board has no radio.
-            StoreError: the store cannot be read or written.
             VerificationError: an operation's result differs from the oracle's, or an attack
                 succeeded.
         """
-        for aspect, table in self._tables().items():
-            if aspect in aspects and table.rows:
-                yield from self._served(store, aspect, table) or self._measured(store, table)
+        return list(self._tables()[aspect].measure())
 
     def _tables(self) -> "dict[Aspect, _Table]":
         """Return the table of each aspect."""
@@ -103,22 +159,6 @@ class Pricing:
             "communication": _Table(tuple(oracle.on_air() if oracle else ()), self._communication),
             "attack": _Table(tuple(attack.name for attack in attacks), self._attacks),
         }
-
-    def _served(
-        self, store: Store, aspect: Aspect, table: "_Table"
-    ) -> list[Record[ArchitectureSubject]]:
-        """Return all rows of a table if the store has every one of them, else an empty list."""
-        keys = [self._key(aspect, row) for row in table.rows]
-        served = store.served(keys)
-        if len(served) < len(keys):
-            return []
-        found = {record.key: record for record in store.load(one.id for one in served.values())}
-        return [cast("Record[ArchitectureSubject]", found[key]) for key in keys]
-
-    def _measured(self, store: Store, table: "_Table") -> Iterator[Record[ArchitectureSubject]]:
-        made = list(table.measure())
-        store.append(*made)
-        yield from made
 
     def _key(self, aspect: Aspect, row: str) -> str:
         """Return the digest of all that a row depends on."""
@@ -418,6 +458,13 @@ class Pricing:
                 notes=[*notes, *filter(None, [chip.timing_note, clock.note])],
             ),
         )
+
+
+def _wired(text: str) -> tuple[str, str]:
+    name, sign, part = text.partition("=")
+    if not (name and sign and part):
+        raise InputError(f"{text!r} is not INTERFACE=PART", "--wire")
+    return name, part
 
 
 _Wiring = tuple[tuple[str, ...], bool]

@@ -12,6 +12,7 @@ import pandas as pd
 from joulemark.records.record import Record
 from joulemark.report import page
 from joulemark.report.charts import responsive
+from joulemark.report.rows import Table
 from joulemark.subjects.slot import LEVELS, SlotSubject
 from joulemark.subjects.slot.template import SLOT_END, TX_ACK, TX_OFFSET
 
@@ -52,6 +53,20 @@ def row(found: Record[SlotSubject]) -> dict[str, Any]:
         "RAM B": int(_value(found, "ram_wiring")),
         **({"motes": subject.motes, **network(found)} if subject.motes else {}),
     }
+
+
+def tables(records: Sequence[Record[SlotSubject]]) -> Iterator[Table]:
+    """Yield tables: slots alone, and those that a network was run with."""
+    for title, with_network in (("Time slots", False), ("Time slots of networks", True)):
+        some = [row(one) for one in records if bool(one.subject.motes) == with_network]
+        if some:
+            yield title, some
+
+
+def line(found: Record[SlotSubject]) -> str:
+    """Return a record in a line."""
+    ticks = int(_value(found, "slot_ticks"))
+    return f"{found.case}: {milliseconds(found, 'slot'):.3f} ms, {ticks} ticks"
 
 
 BATTERY_J = 2.0 * 3600 * 3.0

@@ -1,0 +1,187 @@
+"""Runs images on emulated boards, and measures them by function."""
+
+import hashlib
+import itertools
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from joulemark._engine import EngineError, Image, Machine
+from joulemark.analysis.spending import ASLEEP, Spending
+from joulemark.campaign.case import Case, Conditions
+from joulemark.campaign.job import Point
+from joulemark.campaign.versions import project_commit
+from joulemark.catalogue import boards, chips
+from joulemark.catalogue.boards import MCU, Board
+from joulemark.conduct import Means, Records, Task, Work, of_tasks
+from joulemark.errors import BudgetError, FaultError, InputError
+from joulemark.measure.recorded import Outcome, key_of, on_board, recorded
+from joulemark.meters.model import NAME as METER
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import ACTIVE, occupancy
+from joulemark.records.record import Quantity, quantity
+from joulemark.subjects.image import ImageSubject
+from joulemark.subjects.image.options import ImageOptions
+
+RESETS = 16
+"""A program that resets more often is taken to reset for ever."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageCase:
+    """An image on a board. It has the image's bytes, because a worker may not have the file."""
+
+    subject: ImageSubject
+    board: Board
+    data: bytes
+    suffix: str
+    max_cycles: int
+
+    @property
+    def case(self) -> Case:
+        """The case as records know it."""
+        return Case(
+            subject=self.subject,
+            build=None,
+            conditions=Conditions(
+                board=self.board.name,
+                clock=self.board.default_clock,
+                runner="emulator",
+                meter=METER,
+                unit="emulated",
+            ),
+        )
+
+    @property
+    def key(self) -> str:
+        """Digest of all that the result depends on."""
+        bytes_of = hashlib.sha256(self.data).hexdigest()
+        return key_of(self.case, bytes_of, self.board.digest, chips.digest(self.board.chip))
+
+
+def plan(options: ImageOptions, means: Means) -> Work:
+    """Return the work of an image on its boards.
+
+    Raises:
+        InputError: the file cannot be read, or a board does not exist.
+    """
+    try:
+        data = options.path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", str(options.path)) from error
+    subject = ImageSubject(
+        image=options.name or options.path.stem, for_ms=options.for_ms, stop_at=options.stop_at
+    )
+    tasks = []
+    for name in options.board:
+        case = ImageCase(
+            subject=subject,
+            board=boards.load_board(name),
+            data=data,
+            suffix=options.path.suffix,
+            max_cycles=options.max_cycles,
+        )
+        point = Point(case=case.case, trials=1, key=case.key)
+        tasks.append(Task(points=(point,), measure=partial(_measure, case)))
+    return of_tasks(tasks, means)
+
+
+def _measure(case: ImageCase) -> Records:
+    with tempfile.TemporaryDirectory(prefix="joulemark-") as folder:
+        path = Path(folder) / f"image{case.suffix}"
+        path.write_bytes(case.data)
+        try:
+            image = Image.load(path)
+            machine = _run(case, image)
+        except EngineError as error:
+            raise InputError(str(error).replace(str(path), case.subject.image)) from error
+    times = occupancy(machine.power_tracks, 0, machine.time_ps)
+    provenance = replace(
+        on_board(case.board, case.board.default_clock, 0, project_commit()),
+        image_digest=image.digest,
+    )
+    outcome = Outcome(
+        quantities=list(_quantities(case, machine)), notes=ModelMeter(case.board).notes(times)
+    )
+    return [recorded(case.key, case.subject, case.case, provenance, outcome)]
+
+
+def _run(case: ImageCase, image: Image) -> Machine:
+    """Run an image to its end.
+
+    Raises:
+        BudgetError: it does not get there.
+        EngineError: the image does not fit the board, or has no such symbol.
+        FaultError: it faulted.
+    """
+    subject = case.subject
+    until = image.resolve(subject.stop_at) if subject.stop_at else None
+    machine = Machine(
+        chips.load_chip(case.board.chip),
+        image,
+        wiring=case.board.wiring,
+        profile=True,
+        trace=True,
+        follow=True,
+        resets=RESETS,
+    )
+    if until is None:
+        stop = machine.run(until_ps=subject.for_ms * 10**9)
+    else:
+        stop = machine.run(until=until, until_asleep=True, max_cycles=case.max_cycles)
+    if stop.fault is not None:
+        raise FaultError(f"the program faulted: {stop.fault.message}", subject.image)
+    if until is not None and stop.reason != "address":
+        what = f"it did not get to {subject.stop_at}: {stop.reason} at {stop.address:#x}"
+        raise BudgetError(what, subject.image, "check stop_at, or give more max_cycles")
+    return machine
+
+
+def _quantities(case: ImageCase, machine: Machine) -> Iterator[Quantity]:
+    """Yield what the whole run took, then each part of the board and each function."""
+    meter = ModelMeter(case.board)
+    drawn = meter.energy(occupancy(machine.power_tracks, 0, machine.time_ps))
+    awake = machine.cycles - machine.sleep_cycles
+    yield quantity("cycles", "cycles", [awake], exact=True)
+    yield quantity("instructions", "instructions", [machine.instructions], exact=True)
+    yield quantity("time", "ps", [machine.time_ps], exact=True)
+    yield quantity("energy_gross", "nJ", [drawn.gross_nj], grade=drawn.grade, exact=True)
+    yield quantity("energy_net", "nJ", [drawn.net_nj], grade=drawn.grade, exact=True)
+    yield quantity("stack", "B", [machine.stack_bytes], exact=True)
+    yield quantity("wake_ups", "times", [_wake_ups(machine)], exact=True)
+    yield quantity("resets", "times", [machine.resets], exact=True)
+    spending = Spending(machine.followed, meter, case.board.supply_v.value)
+    by_function = spending.by_function()
+    for number, part in enumerate(spending.parts):
+        nj = sum(parts_nj[number] for parts_nj in by_function.values())
+        yield quantity("energy_gross", "nJ", [nj], part=part, grade=drawn.grade, exact=True)
+    yield from _of_functions(machine, by_function, drawn.grade)
+
+
+def _wake_ups(machine: Machine) -> int:
+    states = [interval.state for interval in machine.power_tracks.get(MCU, ())]
+    return sum(before != ACTIVE and after == ACTIVE for before, after in itertools.pairwise(states))
+
+
+def _of_functions(
+    machine: Machine, by_function: dict[str, list[float]], grade: object
+) -> Iterator[Quantity]:
+    cycles: dict[str, int] = defaultdict(int)
+    calls: dict[str, int] = defaultdict(int)
+    stacks: dict[str, int] = defaultdict(int)
+    # Functions of the same name in several files are one part.
+    for function in machine.profile.functions:
+        cycles[function.name] += function.self_cycles
+        calls[function.name] += function.calls
+        stacks[function.name] = max(stacks[function.name], function.stack_bytes)
+    for name, count in cycles.items():
+        part = f"function {name}"
+        yield Quantity(part, "cycles", "cycles", count, exact=True)
+        yield Quantity(part, "calls", "times", calls[name], exact=True)
+        yield Quantity(part, "stack", "B", stacks[name], exact=True)
+    for name, parts_nj in by_function.items():
+        part = "asleep" if name == ASLEEP else f"function {name}"
+        yield quantity("energy_gross", "nJ", [sum(parts_nj)], part=part, grade=grade, exact=True)  # type: ignore[arg-type]
