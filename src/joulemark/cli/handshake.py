@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,35 +14,16 @@ from joulemark.cli._options import OptimisationOption, not_nan
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Algorithm
     from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
     from joulemark.subjects.handshake.ledger import Side
+    from joulemark.subjects.handshake.measure import Sides
+    from joulemark.subjects.handshake.options import HandshakeOptions
 
-KIND = "handshake"
-_Sides = Mapping[str, Mapping[str, str | None]]
-_SIDES: _Sides = {
-    "initiator": {"message-1": "message_1", "message-3": "message_3", "confirm": None},
-    "responder": {"message-2": "message_2", "finish": None, "message-4": "message_4"},
-}
-"""Operations of each side, and the message that each sends; the last ones need a fourth message."""
 _PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """Options of a handshake without a radio."""
-
-    primitive: str
-    board: str
-    implementation: str
-    """Empty for the board's first."""
-    opt: str
-    message_4: bool
-    ad_size: int
 
 
 @dataclass(frozen=True)
@@ -73,7 +54,7 @@ def handshake(
     ] = "",
     opt: OptimisationOption = "Os",
     message_4: Annotated[
-        bool, typer.Option("--message-4", help="The responder confirms the key.")
+        bool, typer.Option("--message-4", help="With the flights that may be left out.")
     ] = False,
     ad_size: Annotated[
         int,
@@ -110,12 +91,21 @@ def handshake(
     it computes. Over the air it is the core's and the radio's, from a side's first step to its
     last, including sending, waiting and listening.
     """
+    from joulemark.campaign.options import checked
     from joulemark.records.store import Store
+    from joulemark.subjects.handshake.options import HandshakeOptions
 
     with Store(store or ":memory:") as kept:
         if network is None:
-            asked = _Asked(primitive, board, implementation, opt, message_4, ad_size)
-            priced = _on_bench(asked, kept)
+            asked = {
+                "primitive": primitive,
+                "board": board,
+                "implementation": implementation,
+                "opt": opt,
+                "optional": message_4,
+                "ad_size": ad_size,
+            }
+            priced = _on_bench(checked(HandshakeOptions, asked), kept)
         elif ad_size:
             raise InputError("is of the bench", "--ad-size", "leave out --network")
         else:
@@ -136,36 +126,23 @@ def handshake(
         typer.echo("\n".join(lines))
 
 
-def _on_bench(asked: _Asked, store: "Store") -> _Priced:
+def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:
     """Return the ledger of operations."""
     from joulemark.catalogue import boards
-    from joulemark.catalogue.primitives import Library
+    from joulemark.catalogue.primitives import library
+    from joulemark.conduct import Means, conduct, plan
+    from joulemark.measure.pool import Processes
+    from joulemark.records.record import of_primitives
+    from joulemark.subjects.handshake.measure import sides as sides_of
 
-    library = Library.load()
-    primitive, board, implementation = asked.primitive, asked.board, asked.implementation
-    algorithm = library[primitive]
-    description = boards.load_board(board)
-    if algorithm.kind != KIND:
-        known = ", ".join(
-            a.name for a in library.algorithms.values() if a.kind == KIND and a.is_default
-        )
-        raise InputError("it is no handshake", f"--primitive {primitive}", f"there are {known}")
-    if asked.ad_size > algorithm.room("ad"):
-        mend = f"give 0 to {algorithm.room('ad')}"
-        raise InputError("there is no room for so many bytes", f"--ad-size {asked.ad_size}", mend)
-    ways = [
-        w.name for w in library.implementations(algorithm) if w.runs_on(description.instruction_set)
-    ]
-    way = implementation or next(iter(ways), "")
-    if way not in ways:
-        mend = f"there are {', '.join(ways) or 'none'}"
-        raise InputError(f"no implementation {way!r} for {board}", "--implementation", mend)
-    sides = {
-        side: dict(list(operations.items())[: 3 if asked.message_4 else 2])
-        for side, operations in _SIDES.items()
-    }
-    records = _measured(replace(asked, implementation=way), description, sides, store)
-    lengths = _lengths(algorithm, asked.ad_size)
+    primitive, (board,) = asked.primitive, asked.board
+    description, sides = boards.load_board(board), sides_of(asked)
+    work = plan(asked, Means(workers=Processes(1)))
+    records = {r.subject.operation: r for r in of_primitives(conduct(work, store).records(store))}
+    for record in records.values():
+        if record.status != "ok":
+            raise InputError(f"{record.subject}: {record.failure}", f"--board {board}")
+    lengths = _lengths(library()[primitive], asked.ad_size)
     volts = description.supply_v.value
     return _Priced(
         _bench_lines(records, lengths, sides),
@@ -181,7 +158,7 @@ def _bench_ledger(
     primitive: str,
     records: "Mapping[str, PrimitiveRecord]",
     lengths: Mapping[str, int],
-    sides: _Sides,
+    sides: "Sides",
 ) -> dict[str, Any]:
     """Return the ledger as names and numbers."""
     first = next(iter(records.values()))
@@ -288,34 +265,6 @@ def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
     ]
 
 
-def _measured(
-    asked: _Asked, board: "Board", sides: _Sides, store: "Store"
-) -> "Mapping[str, PrimitiveRecord]":
-    """Return each operation's record, from the store or measured now."""
-    from joulemark.conduct import Means, conduct, plan
-    from joulemark.measure.pool import Processes
-    from joulemark.records.record import of_primitives
-    from joulemark.subjects.primitive.options import PrimitiveOptions
-
-    campaign = PrimitiveOptions(
-        board=(board.name,),
-        primitive=(asked.primitive,),
-        implementation=(asked.implementation,),
-        operation=tuple(name for side in sides.values() for name in side),
-        opt=(asked.opt,),
-        compiler=(board.compiler,),
-        ad_size=(asked.ad_size,),
-        trials=2,
-        seed=1,
-    )
-    work = plan(campaign, Means(workers=Processes(1)))
-    records = of_primitives(conduct(work, store).records(store))
-    for record in records:
-        if record.status != "ok":
-            raise InputError(f"{record.subject}: {record.failure}", f"--board {board.name}")
-    return {record.subject.operation: record for record in records}
-
-
 def _lengths(algorithm: "Algorithm", ad_size: int) -> dict[str, int]:
     """Return the size of each message."""
     from joulemark.oracle import Inputs
@@ -335,7 +284,7 @@ def _of(record: "PrimitiveRecord", name: str) -> float:
 
 
 def _bench_lines(
-    records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int], sides: _Sides
+    records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int], sides: "Sides"
 ) -> list[str]:
     """Return the table's lines."""
     first = next(iter(records.values()))

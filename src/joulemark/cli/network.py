@@ -22,9 +22,9 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from joulemark._engine import Stop, Transmission
     from joulemark.analysis.auditor import Auditor, Flaw
-    from joulemark.catalogue.networks import Network
     from joulemark.report.capture import Capture
     from joulemark.runners.network import Line, RunningNetwork, Slice
+    from joulemark.subjects.network.measure import Counts
 
 _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 
@@ -33,14 +33,8 @@ _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 class _Totals:
     """Counters."""
 
-    sent: Counter[int] = field(default_factory=Counter)
-    fates: dict[int, Counter[str]] = field(default_factory=dict)
+    frames: "Counts"
     flaws: "list[Flaw]" = field(default_factory=list)
-
-    def note(self, t: "Transmission") -> None:
-        self.sent[t.mote] += 1
-        for hearing in t.hearings:
-            self.fates.setdefault(hearing.mote, Counter())[hearing.outcome or "unknown"] += 1
 
 
 def _truth(t: "Transmission", names: Sequence[str]) -> str:
@@ -168,6 +162,7 @@ def network(
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
+    from joulemark.subjects.network.measure import Counts
 
     description = read_network(files.given(file, NETWORKS, networks.names()))
     duration_s = seconds(duration, "--for")
@@ -183,7 +178,7 @@ def network(
         [listener for listener in listeners if listener is not None],
     )
     uarts = _Uarts(uart, [seat.name for seat in running.seats])
-    totals = _Totals()
+    totals = _Totals(Counts())
     faults: list[tuple[int, Stop]] = []
     timeline = Timeline(running) if page is not None else None
     is_live = not (as_json or quiet)
@@ -213,7 +208,7 @@ def network(
         typer.echo(f"joulemark: interrupted at {running.time_s:.1f} s", err=True)
         raise typer.Exit(130)
     if store is not None:
-        _keep(store, running, description, duration_s, result)
+        _keep(store, running, duration_s, totals)
     _complain(running, faults, totals.flaws)
 
 
@@ -271,7 +266,7 @@ def _piece(
     names = running.names
     lines: list[tuple[int, str]] = []
     for t in piece.transmissions:
-        totals.note(t)
+        totals.frames.note(t)
         flaws = auditor.look(Seen(names[t.mote], t.phy, t.begin_ps, t.frame)) if t.frame else []
         totals.flaws += flaws
         channel = t.phy.channel(t.frequency_mhz)
@@ -341,12 +336,12 @@ def _result(
     motes = []
     for number, seat in enumerate(running.seats):
         energy = running.energy(number)
-        fates = totals.fates.get(number, Counter())
+        fates = totals.frames.fates.get(number, Counter())
         motes.append(
             {
                 "mote": seat.name,
                 "board": seat.board.name,
-                "sent": totals.sent[number],
+                "sent": totals.frames.sent[number],
                 "received": fates["received"],
                 "missed": {k: v for k, v in sorted(fates.items()) if k != "received"},
                 "cycles": running.cycles(number),
@@ -364,7 +359,7 @@ def _result(
         "network": running.network.title,
         "duration_s": duration_s,
         "motes": motes,
-        "frames": sum(totals.sent.values()),
+        "frames": sum(totals.frames.sent.values()),
         "verified": auditor.verified,
         "flaws": [
             {"rule": f.rule, "mote": f.sender, "time_s": f.time_ps * 1e-12, "text": f.text}
@@ -416,16 +411,9 @@ def _check(store: str | None) -> None:
         Store(store).close()
 
 
-def _keep(
-    store: str,
-    running: "RunningNetwork",
-    description: "Network",
-    duration_s: float,
-    result: Mapping[str, Any],
-) -> None:
+def _keep(store: str, running: "RunningNetwork", duration_s: float, totals: _Totals) -> None:
     from joulemark.records.store import Store
     from joulemark.subjects.network.measure import records
 
     with Store(store) as kept:
-        for record in records(running, description, duration_s, result["motes"]):
-            kept.append(record)
+        kept.append(*records(running, duration_s, totals.frames))

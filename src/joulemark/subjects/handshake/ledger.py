@@ -1,8 +1,8 @@
 """A handshake on the air: what each message costs each side, from a running network.
 
-Motes that run `net/edhoc` raise their marker while they compute a message. Between two windows, a
-mote sends a message and awaits the next. Each message on the air, and both keys, are compared with
-the oracle's.
+Motes whose program declares a conversation raise their marker while they compute a message.
+Between two windows, a mote sends a message and awaits the next. Each message on the air, and both
+keys, are compared with the oracle's.
 """
 
 import hashlib
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from joulemark.analysis.frames import MalformedFrameError, parse
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.catalogue.boards import MCU, RADIO
-from joulemark.catalogue.networks import Mote
+from joulemark.catalogue.conversations import Conversation, of_program, programs
+from joulemark.catalogue.networks import Mote, Network
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BudgetError, InputError, VerificationError
 from joulemark.images.memory import Attribution
@@ -24,13 +25,13 @@ from joulemark.meters.power import occupancy
 from joulemark.oracle import Inputs
 from joulemark.records.record import Quantity, Record, quantity
 from joulemark.runners.network import RunningNetwork, fault_error
+from joulemark.subjects import Subject
 from joulemark.subjects.handshake import HandshakeSubject
 from joulemark.subjects.network.measure import provenance
 
 if TYPE_CHECKING:
     from joulemark._engine import MarkerEdge, Transmission
 
-PROGRAM = "net/edhoc"
 LIMIT_S = 300.0
 _AFTER_S = 0.1
 """Time for the acknowledgement of the initiator's last message."""
@@ -38,12 +39,6 @@ _NOT_LOWPAN_MAX = 0x3F
 _FIRST, _NEXT = 0b11000, 0b11100
 _FRAGMENT_UNIT = 8
 """6LoWPAN's dispatch values and unit of offsets (RFC 4944, sections 5.1 and 5.3)."""
-_ERROR = 5
-_STEPS = {
-    "initiator": ("message_1", "message_3", "confirm"),
-    "responder": ("message_2", "finish", "message_4"),
-}
-"""Computations of each side; the last one only where there is a fourth message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,39 +140,76 @@ def ledger(running: RunningNetwork) -> Ledger:
         InputError: there is not exactly one of each, or they run different handshakes.
         VerificationError: no handshake completed, or a message or a key differs from the oracle's.
     """
-    network = running.network
+    where = running.network.path.name
+    talk = parties(running.network)
+    conversation, sides = talk.conversation, talk.sides
+    seen = _watch(running, sides[conversation.first])
+    sessions = {side: _sessions(seen.said[number]) for side, number in sides.items()}
+    expected = _expected(talk, {side: len(begun) - 1 for side, begun in sessions.items()})
+    for side, number in sides.items():
+        _check_key(side, seen.said[number], expected[conversation.key].hex(), where)
+    messages = _check_messages(seen, talk, sessions, expected)
+    return Ledger(
+        primitive=talk.algorithm.name,
+        implementations=talk.implementations,
+        sides=[_side(seen, side, talk, messages) for side in sides],
+        messages=messages,
+        sessions=len(sessions[conversation.first]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parties:
+    """Who speaks in a network, and what."""
+
+    conversation: Conversation
+    algorithm: Algorithm
+    sides: Mapping[str, int]
+    """Seats by role."""
+    implementations: Mapping[str, str]
+    """The primitive's implementation by role."""
+    optional: bool
+    """Whether optional flights are made."""
+
+
+def parties(network: Network) -> Parties:
+    """Return the parties of a network.
+
+    Raises:
+        InputError: there is not exactly one of each role, or they run different handshakes.
+    """
     where = network.path.name
+    motes = [mote for _, mote in network.seats()]
+    spoken = [of_program(mote.program or "") for mote in motes]
+    conversation = next((one for one in spoken if one is not None), None)
+    if conversation is None:
+        known = ", ".join(programs())
+        raise InputError("no mote runs a program with a conversation", where, f"such as {known}")
     sides: dict[str, int] = {}
-    for number, (_, mote) in enumerate(network.seats()):
-        if mote.program == PROGRAM:
-            side = "initiator" if mote.define.get("EDHOC_PEER", 2) else "responder"
+    for number, (mote, its) in enumerate(zip(motes, spoken, strict=True)):
+        if its == conversation:
+            side = conversation.role_of(mote)
             if side in sides:
                 raise InputError(f"there is more than one {side}", where)
             sides[side] = number
-    if len(sides) < len(_STEPS):
-        raise InputError(f"no two motes run {PROGRAM}, one with EDHOC_PEER = 0", where)
-    motes = {side: network.seats()[number][1] for side, number in sides.items()}
-    folders = {side: mote.wiring.get("handshake", "").split("/") for side, mote in motes.items()}
+    missing = [name for name in conversation.role if name not in sides]
+    if missing:
+        mend = f"its define is {conversation.role[missing[0]].define or 'any other'}"
+        raise InputError(f"no mote is {conversation.title}'s {missing[0]}", where, mend)
+    folders = {
+        side: motes[number].wiring.get(conversation.interface, "").split("/")
+        for side, number in sides.items()
+    }
     names = {tuple(folder[:-1]) for folder in folders.values()}
     if len(names) > 1:
         raise InputError("the two motes are wired to different handshakes", where)
-    algorithm = _algorithm(next(iter(names)), where)
-    seen = _watch(running, sides["initiator"])
-    sessions = {side: _sessions(seen.said[number]) for side, number in sides.items()}
-    expected = _expected(algorithm, {side: len(begun) - 1 for side, begun in sessions.items()})
-    for side, number in sides.items():
-        _check_key(side, seen.said[number], expected["key"].hex(), where)
-    has_confirmed = bool(motes["initiator"].define.get("EDHOC_CONFIRM", 0))
-    messages = _check_messages(seen, sides, sessions, expected, confirmed=has_confirmed)
-    return Ledger(
-        primitive=algorithm.name,
+    first = motes[sides[conversation.first]]
+    return Parties(
+        conversation=conversation,
+        algorithm=_algorithm(next(iter(names)), where),
+        sides=sides,
         implementations={side: folder[-1] for side, folder in folders.items()},
-        sides=[
-            _side(seen, number, _STEPS[side][: 3 if has_confirmed else 2], algorithm, messages)
-            for side, number in sides.items()
-        ],
-        messages=messages,
-        sessions=len(sessions["initiator"]),
+        optional=bool(first.define.get(conversation.optional, 0)),
     )
 
 
@@ -195,15 +227,15 @@ def _sessions(said: Sequence[tuple[int, str]]) -> list[int]:
     return [time_ps for time_ps, text in said if text.startswith("session ")]
 
 
-def _expected(algorithm: Algorithm, last: Mapping[str, int]) -> Mapping[str, bytes]:
-    """Return the expected messages of the RFC's parties, with the last sessions' ephemeral keys."""
+def _expected(talk: Parties, last: Mapping[str, int]) -> Mapping[str, bytes]:
+    """Return the messages of the vectors' parties, with what the last sessions renew."""
+    algorithm = talk.algorithm
     values = dict(algorithm.vectors[0].values)
     for side, number in last.items():
-        if number > 0:
-            first = values[f"{side}_ephemeral"]
-            values[f"{side}_ephemeral"] = hashlib.sha256(first + bytes([number])).digest()
+        for name in talk.conversation.role[side].renews if number > 0 else ():
+            values[name] = hashlib.sha256(values[name] + bytes([number])).digest()
     names = algorithm.contract.file.input
-    # The RFC's parties send no external authorization data.
+    # What the vectors' parties do not send is empty, such as external authorization data.
     given = {name: values.get(name, b"") for name in names}
     return algorithm.oracle(Inputs(tag_bytes=0, **given))
 
@@ -247,31 +279,29 @@ def _sent(frames: "Sequence[Transmission]", mote: int) -> Iterator[bytes]:
 
 def _check_messages(
     seen: _Watched,
-    sides: Mapping[str, int],
+    talk: Parties,
     sessions: Mapping[str, Sequence[int]],
     expected: Mapping[str, bytes],
-    *,
-    confirmed: bool,
 ) -> dict[str, int]:
     """Compare each message of the last session with the oracle's; return their sizes."""
     found: dict[str, int] = {}
-    for side, number in sides.items():
+    sent = {flight.byte: flight.sends for flight in talk.conversation.flight if flight.sends}
+    for side, number in talk.sides.items():
         begin = sessions[side][-1]
         later = [t for t in seen.frames if t.begin_ps > begin]
         for message in _sent(later, number):
-            if message[0] == _ERROR:
+            if message[0] == talk.conversation.error_byte:
                 continue
-            name = f"message_{message[0]}"
-            if message[1:] != expected[name]:
-                raise VerificationError(
-                    f"{side}'s {name} is {message[1:].hex()}, not {expected[name].hex()}"
-                )
+            name = sent.get(message[0])
+            if name is None or message[1:] != expected[name]:
+                wanted = expected[name].hex() if name else f"one of {', '.join(sent.values())}"
+                raise VerificationError(f"{side}'s message {message.hex()} is not {wanted}")
             found[name] = len(message) - 1
-    wanted = [f"message_{number}" for number in range(1, 5 if confirmed else 4)]
-    missing = [name for name in wanted if name not in found]
+    wanted_names = [f.sends for f in talk.conversation.flights(optional=talk.optional) if f.sends]
+    missing = [name for name in wanted_names if name not in found]
     if missing:
         raise VerificationError(f"not on air: {', '.join(missing)}")
-    return {name: found[name] for name in wanted}
+    return {name: found[name] for name in wanted_names}
 
 
 def _windows(edges: "Sequence[MarkerEdge]") -> "list[tuple[MarkerEdge, MarkerEdge]]":
@@ -280,13 +310,10 @@ def _windows(edges: "Sequence[MarkerEdge]") -> "list[tuple[MarkerEdge, MarkerEdg
     ]
 
 
-def _side(
-    seen: _Watched,
-    number: int,
-    names: Sequence[str],
-    algorithm: Algorithm,
-    messages: Mapping[str, int],
-) -> Side:
+def _side(seen: _Watched, side: str, talk: Parties, messages: Mapping[str, int]) -> Side:
+    number, conversation = talk.sides[side], talk.conversation
+    names = [flight.does for flight in conversation.of_role(side, optional=talk.optional)]
+    sends = {f.does: f.sends for f in conversation.of_role(side, optional=talk.optional)}
     running = seen.running
     seat = running.seats[number]
     observed = running.observed(number)
@@ -294,7 +321,6 @@ def _side(
     # A session is announced before its first window, but the line's end may fall within the window.
     begin_ps = _sessions(seen.said[number])[-1]
     windows = [window for window in all_windows if window[1].time_ps >= begin_ps]
-    side = next(side for side, steps in _STEPS.items() if names[0] in steps)
     if len(windows) != len(names):
         raise VerificationError(f"the {side} computed {len(windows)} times, not {len(names)}")
     functions = () if observed.profile is None else observed.profile.functions
@@ -324,27 +350,27 @@ def _side(
         )
 
     at_ps = windows[0][0].time_ps
-    if side == "responder":
+    if side != conversation.first:
         # Start at the first frame of the message that it answers: earlier listening is not a cost.
         at_ps = max(t.begin_ps for t in near if t.mote != number and t.begin_ps < at_ps)
     lost = all_windows[: -len(windows)]
     if lost:
         spent = sum(fall.cycles - rise.cycles for rise, fall in lost)
         step("sessions before", (lost[0][0].time_ps, at_ps), spent)
-    if side == "responder":
-        step("hears message_1", (at_ps, windows[0][0].time_ps))
+    if side != conversation.first:
+        step(f"hears {conversation.flight[0].sends}", (at_ps, windows[0][0].time_ps))
     for position, (name, (rise, fall)) in enumerate(zip(names, windows, strict=True)):
         is_last = position + 1 == len(windows)
         ends = [t.end_ps for t in near if t.end_ps > fall.time_ps]
         until = max(ends, default=fall.time_ps)
         if not is_last:
             until = windows[position + 1][0].time_ps
-        sends = name in messages
-        done_ps = fall.time_ps if sends or is_last else until
-        stack = stacks.get(f"{algorithm.prefix}_{name}", 0)
+        sent = sends[name]
+        done_ps = fall.time_ps if sent or is_last else until
+        stack = stacks.get(f"{talk.algorithm.prefix}_{name}", 0)
         step(name, (rise.time_ps, done_ps), fall.cycles - rise.cycles, stack)
-        if sends:
-            step(f"sends {name}{'' if is_last else ', waits'}", (done_ps, until))
+        if sent:
+            step(f"sends {sent}{'' if is_last else ', waits'}", (done_ps, until))
     memory = Attribution.load(seat.path.parent)
     return Side(
         name=seat.name,
@@ -361,23 +387,23 @@ def _side(
     )
 
 
-def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[HandshakeSubject]]:
-    """Yield a record for each side, whose parts are its steps.
+def cases(running: RunningNetwork) -> dict[str, tuple[Case, str]]:
+    """Return each side's case and the key of its record.
 
-    Args:
-        running: the network after the run.
-        priced: its ledger.
+    Raises:
+        InputError: as `parties` says.
     """
-    network = running.network
-    for side in priced.sides:
-        seat = running.seats[side.seat]
-        clock = seat.mote.clock or seat.board.default_clock
+    network, talk = running.network, parties(running.network)
+    found = {}
+    for side, number in talk.sides.items():
+        seat = running.seats[number]
         subject = HandshakeSubject(
-            handshake=priced.primitive,
-            implementation=priced.implementations[side.side],
-            side=side.side,
+            handshake=talk.algorithm.name,
+            implementation=talk.implementations[side],
+            side=side,
             network=network.path.stem,
         )
+        clock = seat.mote.clock or seat.board.default_clock
         case = Case(
             subject=subject,
             build=Build(compiler=seat.mote.compiler, optimisation=seat.mote.optimisation),
@@ -385,15 +411,29 @@ def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[Handshak
                 board=seat.board.name, clock=clock, runner="network", meter=METER, unit="emulated"
             ),
         )
+        found[side] = case, key_of(case, network.digest, seat.image.digest)
+    return found
+
+
+def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[Subject]]:
+    """Yield a record for each side, whose parts are its steps.
+
+    Args:
+        running: the network after the run.
+        priced: its ledger.
+    """
+    network, known = running.network, cases(running)
+    for side in priced.sides:
+        case, key = known[side.side]
         yield recorded(
-            key_of(case, network.digest, seat.image.digest),
-            subject,
+            key,
+            case.subject,
             case,
-            provenance(seat, network, clock),
+            provenance(running.seats[side.seat], network, case.conditions.clock),
             Outcome(
                 quantities=list(_quantities(side, running)),
                 notes=[
-                    f"network file {network.path.name}, digest {network.digest}",
+                    f"network file {network.path.name}, SHA-256 {network.digest}",
                     f"sessions: {priced.sessions}",
                 ],
             ),
