@@ -203,7 +203,8 @@ def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
     return Compared(
         name=_name(row),
         place=f"{row['board']} {row['clock']}",
-        subject="/".join(str(row[n]) for n in ("primitive", "implementation") if row.get(n)),
+        subject="/".join(str(row[n]) for n in ("primitive", "implementation") if row.get(n))
+        or str(row.get("subject") or ""),
         operation=str(row.get("operation") or ""),
         state=state,
         changes=changes,
@@ -216,12 +217,14 @@ def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
 
 def _name(row: Row) -> str:
     named = [str(row[n]) for n in ("primitive", "implementation") if row.get(n)]
-    words = ["/".join(named) or str(row.get("subject_type") or "case")]
+    built = [f"{row['compiler']} -{row['optimisation']}"] if row.get("compiler") else []
+    if not named:
+        return " ".join([str(row.get("subject") or row.get("subject_type") or "case"), *built])
+    words = ["/".join(named)]
     words += [str(row["operation"])] if row.get("operation") else []
     size, ad = row.get("message_bytes"), row.get("ad_bytes")
     words += [f"{size} B" + (f" + {ad} B" if ad else "")] if size is not None else []
-    words += [f"{row['compiler']} -{row['optimisation']}"] if row.get("compiler") else []
-    return " ".join(words)
+    return " ".join([*words, *built])
 
 
 def _how(base: Row, head: Row) -> str:

@@ -145,6 +145,7 @@ def _described(record: Record[Subject]) -> dict[str, Any]:
         **{name: row.pop(name) for name in ("key", "case_digest", "measured_at")},
         **{name: row.pop(name) for name in ("status", "failure", "board", "clock", "chip")},
         "subject_type": tagged["type"],
+        "subject": str(record.subject),
         **{name: value for name, value in tagged.items() if name != "type"},
         **row,
         "exact": record.exact if record.quantities else None,

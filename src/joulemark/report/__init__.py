@@ -27,7 +27,7 @@ from joulemark.catalogue import boards, kinds
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
-from joulemark.report import charts, page
+from joulemark.report import charts, page, rows
 from joulemark.report.comparison import compare
 from joulemark.subjects.library.page import Place, places
 
@@ -153,17 +153,24 @@ def write_report(store: Store, path: Path) -> None:
     last = list(store.records())
     records = [r for r in of_primitives(last) if not r.about.baseline]
     libraries = places(last)
+    own_page = ("primitive", "library")
+    good = [r for r in last if r.status == "ok" and r.subject.type not in own_page]
+    tables = list(rows.tables(good))
     if records:
         # Validating each piece of each chart takes longer than all the rest; the tests do it.
         with schemapi.debug_mode(arg=False):
-            page.write(render(records, libraries), path)
-    elif libraries:
-        page.write(page.render("library.html.jinja", libraries=libraries), path)
+            page.write(render(records, libraries, tables), path)
+    elif libraries or tables:
+        page.write(page.render("others.html.jinja", libraries=libraries, tables=tables), path)
     else:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
 
 
-def render(records: Sequence[PrimitiveRecord], libraries: Sequence[Place] = ()) -> str:
+def render(
+    records: Sequence[PrimitiveRecord],
+    libraries: Sequence[Place] = (),
+    tables: Sequence[rows.Table] = (),
+) -> str:
     """Render the report as HTML."""
     specifications: dict[str, Any] = {}
     sections = []
@@ -175,27 +182,28 @@ def render(records: Sequence[PrimitiveRecord], libraries: Sequence[Place] = ()) 
     comparison = compare(good)
     if comparison:
         specifications["plot-boards"] = charts.comparison_chart(comparison, titles)
-    rows = _with_constant_time([_row(r) for r in good])
+    listed = _with_constant_time([_row(r) for r in good])
     return page.render(
         "report.html.jinja",
         sections=sections,
         estimated=ESTIMATED,
         libraries=libraries,
+        tables=tables,
         comparison=comparison,
         kinds=titles,
         columns=_COLUMNS,
         at_first_hidden=_AT_FIRST_HIDDEN,
-        filters=[f for f in _FILTERS if len({row[f[0]] for row in rows}) > 1],
+        filters=[f for f in _FILTERS if len({row[f[0]] for row in listed}) > 1],
         limits=_LIMITS,
         requirements=list(_REQUIREMENTS),
         data=page.packed(
             json.dumps(
                 {
                     "plots": specifications,
-                    "columns": _columns(rows),
+                    "columns": _columns(listed),
                     "choice": {
                         "specification": charts.choice_chart(),
-                        "supply": _supplies(rows),
+                        "supply": _supplies(listed),
                     },
                     "advice": {s.anchor: [a.sizes for a in s.advice] for s in sections},
                 }
