@@ -9,6 +9,7 @@ import functools
 import importlib
 import math
 import os
+import pickle
 import queue
 import re
 import secrets
@@ -159,7 +160,7 @@ class Cluster(Closes):
 
     def each(self, work: Callable[[A], T], of: Sequence[A]) -> Iterator[tuple[A, T]]:
         """Have the workers do some work, as `Workers` says."""
-        return self._answers(_done, ((one, (work, one)) for one in of))
+        return self._answers(_done, ((one, pickle.dumps((work, one))) for one in of))
 
     def _answers(
         self, work: Callable[[Conductor, Any], Any], asked: Iterator[tuple[Any, Any]]
@@ -281,9 +282,10 @@ def _build(told: Conductor, firmware: Firmware) -> Made:
     return _images(told.token)[firmware]
 
 
-def _done(told: Conductor, asked: tuple[Callable[[A], T], A]) -> T:
+def _done(told: Conductor, asked: bytes) -> Any:
+    # What is asked may be of a user's own subject, which is known after this.
     _prepared(told)
-    work, one = asked
+    work, one = pickle.loads(asked)  # noqa: S301
     return work(one)
 
 

@@ -79,12 +79,19 @@ class Subject(ABC):
 _known: dict[str, type[Subject]] = {}
 
 
+def _find_own() -> None:
+    """Let a user's folders be searched, too."""
+    own = (str(folder / "subjects") for folder in project.sources())
+    __path__.extend(folder for folder in own if folder not in __path__)
+
+
+# A worker may import a user's subject before anything asks for its type.
+_find_own()
+
+
 def types() -> list[str]:
     """Return the names of all types."""
-    for folder in project.sources():
-        own = str(folder / "subjects")
-        if own not in __path__:
-            __path__.append(own)
+    _find_own()
     return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.ispkg)
 
 
