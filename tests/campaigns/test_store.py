@@ -1,7 +1,6 @@
 """The store keeps what was written, whatever happens next: in SQLite and in PostgreSQL."""
 
 import dataclasses
-import json
 import os
 import shutil
 import sqlite3
@@ -9,8 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
@@ -23,14 +21,12 @@ from hypothesis import strategies as st
 from command import joulemark
 from joulemark.errors import StoreError
 from joulemark.project import ROOT
-from joulemark.records.record import Quantity, Record, number
+from joulemark.records.record import Quantity, number
 from joulemark.records.store import Served, Store
-from joulemark.subjects import Subject, types
+from joulemark.subjects import types
 from made import made
 from servers import new_database, postgresql
 
-OLD = Path(__file__).parent / "data" / "store-schema-3.sql"
-"""Written by the last version with schema 3, and dumped."""
 RECORD = made(cycles=5, time_ps=625_000, energy_net_nj=1.5, trials=2, addresses_equal=True)
 FAILED = made(key="f", message_bytes=8, status="failed", failure="wrong output")
 
@@ -176,13 +172,6 @@ def test_many_open_a_new_store_at_once(location: str) -> None:
     assert [p.returncode for p in processes] == [0] * len(processes), errors
 
 
-def test_many_migrate_an_old_store_at_once(tmp_path: Path) -> None:
-    path = old_store(tmp_path)
-    with ThreadPoolExecutor(8) as pool:
-        counts = list(pool.map(lambda _: count(path), range(8)))
-    assert len(set(counts)) == 1
-
-
 def count(path: Path) -> int:
     with Store(path) as store:
         return len(store.records(history=True))
@@ -207,133 +196,6 @@ def test_writers_and_readers_do_not_disturb_each_other(location: str) -> None:
         thread.join()
     with Store(location) as store:
         assert len(store.records(history=True)) == each * writers
-
-
-def old_store(folder: Path) -> Path:
-    path = folder / "old.db"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(OLD.read_text(encoding="utf-8"))
-    connection.close()
-    return path
-
-
-def old_rows() -> list[dict[str, object]]:
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(OLD.read_text(encoding="utf-8"))
-    connection.row_factory = sqlite3.Row
-    return [dict(row) for row in connection.execute("SELECT * FROM records ORDER BY id")]
-
-
-RENAMED: dict[str, Callable[[Record[Subject]], object]] = {
-    "exact": lambda r: r.exact if r.quantities else None,
-    "energy_grade": lambda r: r.energy_grade,
-    "power_states_ps": lambda r: r.power_states_ps,
-    "samples": lambda r: list(r.samples),
-    "notes": lambda r: list(r.notes),
-    "secret_independent_claim": lambda r: r.about.secret_independent,
-    "case_digest": lambda _: None,  # In another form: asserted separately.
-}
-
-
-def flat(record: Record[Subject], name: str) -> object:
-    """Return the value of an old column from a record."""
-    if name in RENAMED:
-        return RENAMED[name](record)
-    for part in (record.subject, record.build, record.conditions, record.provenance):
-        if name != "repetitions" and name in vars(part):
-            return vars(part)[name]
-    for quantity in record.quantities:
-        values = {
-            quantity.column(): quantity.value,
-            quantity.column("half_width"): quantity.half_width,
-            quantity.column("min"): quantity.lower,
-            quantity.column("max"): quantity.upper,
-        }
-        if name in values:
-            return values[name]
-    return vars(record).get(name)
-
-
-def test_an_old_store_is_brought_here_without_loss(tmp_path: Path) -> None:
-    rows = old_rows()
-    assert {row["status"] for row in rows} == {"ok", "failed"}
-    assert {row["runner"] for row in rows} == {"emulator", "serial", "local"}
-    with Store(old_store(tmp_path)) as store:
-        records = store.records(history=True)
-        keys = {row["key"] for row in rows if row["status"] == "ok"}
-        assert set(store.served(str(row["key"]) for row in rows)) == keys
-    assert len(records) == len(rows)
-    for row, record in zip(rows, records, strict=True):
-        for name, stored in row.items():
-            if name in {"id", "case_digest"}:
-                continue
-            nested = name in {"samples", "notes", "power_states_ps"}
-            value = json.loads(str(stored)) if nested else stored
-            found = flat(record, name)
-            if name.endswith("half_width_nj") and value is not None:
-                assert found == pytest.approx(value, rel=1e-9), name
-            else:
-                assert found == value, name
-        assert record.about.title
-
-
-def test_old_cases_stay_apart_and_together(tmp_path: Path) -> None:
-    """A case keeps its digest; what was asked for is distinguished from what was done."""
-    rows = old_rows()
-    with Store(old_store(tmp_path)) as store:
-        records = store.records(history=True)
-    pairs = {(row["case_digest"], r.case.digest) for row, r in zip(rows, records, strict=True)}
-    assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
-    measured = [r for r in records if r.conditions.runner == "serial" and r.status == "ok"]
-    assert all(r.conditions.repetitions == 1 < r.repetitions for r in measured)
-
-
-def test_an_old_store_in_postgresql(server: str) -> None:
-    """The same tables as SQLAlchemy made them there."""
-    url = new_database(server, uuid4().hex)
-    memory = sa.create_engine("sqlite://")
-    raw = memory.raw_connection()
-    raw.driver_connection.executescript(OLD.read_text(encoding="utf-8"))  # type: ignore[union-attr]
-    old = sa.MetaData()
-    old.reflect(memory)
-    for column in old.tables["records"].c:
-        column.type = column.type.as_generic()
-    engine = sa.create_engine(url)
-    rows = [dict(r._mapping) for r in memory.connect().execute(sa.select(old.tables["records"]))]
-    with engine.begin() as connection:
-        old.create_all(connection)
-        connection.execute(old.tables["records"].insert(), rows)
-        connection.execute(old.tables["joulemark_schema"].insert().values(version=3))
-    engine.dispose()
-    with Store(url) as store:
-        assert [r.key for r in store.records(history=True)] == [row["key"] for row in rows]
-        store.append(RECORD)
-        assert RECORD in store.records()
-
-
-def test_the_first_schemas_lacked_columns(tmp_path: Path) -> None:
-    path = old_store(tmp_path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for name in ("memories_keep_state", "energy_net_half_width_nj"):
-            connection.execute(f"ALTER TABLE records DROP COLUMN {name}")
-        connection.execute("UPDATE joulemark_schema SET version = 1")
-    connection.close()
-    with Store(path) as store:
-        records = store.records(history=True)
-    assert len(records) == len(old_rows())
-    assert {r.provenance.memories_keep_state for r in records} == {None}
-
-
-def test_a_migration_that_fails_leaves_the_old_store(tmp_path: Path) -> None:
-    path = old_store(tmp_path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE records SET samples = '[' WHERE id = 3")
-    connection.close()
-    with pytest.raises(StoreError, match="damaged"):
-        Store(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        assert connection.execute("SELECT version FROM joulemark_schema").fetchone() == (3,)
-        assert connection.execute("SELECT count(*) FROM records").fetchone() == (len(old_rows()),)
 
 
 READ = """
@@ -559,12 +421,13 @@ def test_a_type_of_subject_is_one_folder(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_another_schema_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [4, 999])
+def test_another_schema_version_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "s.db"
     Store(path).close()
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE joulemark_schema SET version = 999")
-    with pytest.raises(StoreError, match="schema version 999"):
+        connection.execute("UPDATE joulemark_schema SET version = ?", (version,))
+    with pytest.raises(StoreError, match=f"schema version {version}"):
         Store(path)
 
 
@@ -613,18 +476,3 @@ def test_a_path_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert path.exists()
     with Store(path, "read") as store:
         assert store.records() == [RECORD]
-
-
-def test_a_store_of_schema_4_learns_whose_keys_are_for_one_message(location: str) -> None:
-    names = {"poly1305": True, "hmac-sha-256": False, "long-gone": None}
-    with Store(location) as store:
-        for name in names:
-            store.append(made(key=name, kind="mac", primitive=name, operation="mac", cycles=5))
-    engine = sa.create_engine(location if "://" in location else f"sqlite:///{location}")
-    with engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE records DROP COLUMN one_time_key"))
-        connection.execute(sa.text("UPDATE joulemark_schema SET version = 4"))
-    engine.dispose()
-    with Store(location, "read") as store:
-        found = {r.key: r.about.one_time_key for r in store.records()}
-    assert found == names

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from joulemark.closes import Closes
 from joulemark.errors import StoreError
-from joulemark.records import migration, tables
+from joulemark.records import tables
 from joulemark.records.record import DEPENDENT, Record
 from joulemark.records.tables import SCHEMA_VERSION, quantities, records, schema
 from joulemark.subjects import Subject
@@ -73,7 +73,7 @@ class Store(Closes):
             `read` needs no write permission.
 
     Raises:
-        StoreError: it cannot be opened, is damaged, or was written by a later version.
+        StoreError: it cannot be opened, is damaged, or was written by another version.
     """
 
     def __init__(self, location: str | Path, access: Access = "create") -> None:
@@ -85,7 +85,6 @@ class Store(Closes):
                 _printable(str(location)),
                 "give a file's path or a URL such as postgresql+psycopg://user@host/name",
             ) from error
-        self._location = location
         self.path: Path | None = None
         """Its file; None if it is not a file."""
         if self.url.get_backend_name() == "sqlite" and self.url.database not in _IN_MEMORY:
@@ -153,20 +152,14 @@ class Store(Closes):
         if version == SCHEMA_VERSION:
             return
         if access == "read":
-            if version is None:
-                raise StoreError("there is no store", self.name, "`joulemark run` makes one")
-            Store(self._location, "write").close()
-            return
+            raise StoreError("there is no store", self.name, "`joulemark run` makes one")
         with self._transaction("opened", writes=True) as connection:
             if connection.dialect.name == "postgresql":
                 # Other processes that open it for the first time wait here.
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
-            version = self._version(connection)
-            if version is None:
+            if self._version(connection) is None:
                 tables.metadata.create_all(connection)
                 connection.execute(schema.insert().values(version=SCHEMA_VERSION))
-            elif version < SCHEMA_VERSION:
-                migration.migrate(connection, version)
 
     def _version(self, connection: sa.Connection) -> int | None:
         """Return the version of the store's schema; None if the database is empty."""
@@ -179,11 +172,13 @@ class Store(Closes):
                     "name another store with --store",
                 )
             return None
-        version = int(connection.scalar(sa.select(schema.c.version)) or 0)
-        if version > SCHEMA_VERSION:
+        found = connection.scalar(sa.select(schema.c.version))
+        if found is None:
+            raise ValueError("its schema's version is not there")
+        version = int(found)
+        if version != SCHEMA_VERSION:
             raise StoreError(
-                f"the store has schema version {version}, this joulemark knows "
-                f"versions up to {SCHEMA_VERSION}",
+                f"the store has schema version {version}, this joulemark knows {SCHEMA_VERSION}",
                 self.name,
                 "name another store with --store, or use the joulemark that made it",
             )

@@ -2,10 +2,8 @@
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
-from cryptography.hazmat.primitives.hashes import SHA256, Hash
-from cryptography.hazmat.primitives.hmac import HMAC
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+from joulemark.edhoc import byte_string, extract, item, kdf, sha256
 from joulemark.oracle import Compute, Inputs, Output
 
 CONNECTIONS = bytes.fromhex("002d"), bytes.fromhex("4118")
@@ -27,35 +25,6 @@ ROOT_SIGNATURES = {
 """Signatures of RFC 9529's certificates, by public key; the root's secret key is not published."""
 
 
-def _item(kind: int, number: int) -> bytes:
-    if number < 24:
-        return bytes([kind << 5 | number])
-    if number < 256:
-        return bytes([kind << 5 | 24, number])
-    return bytes([kind << 5 | 25]) + number.to_bytes(2, "big")
-
-
-def _bytes(data: bytes) -> bytes:
-    return _item(2, len(data)) + data
-
-
-def _hash(data: bytes) -> bytes:
-    digest = Hash(SHA256())
-    digest.update(data)
-    return digest.finalize()
-
-
-def _extract(salt: bytes, secret: bytes) -> bytes:
-    mac = HMAC(salt, SHA256())
-    mac.update(secret)
-    return mac.finalize()
-
-
-def _kdf(prk: bytes, label: int, context: bytes, length: int) -> bytes:
-    info = _item(0, label) + _bytes(context) + _item(0, length)
-    return HKDFExpand(SHA256(), length, info).derive(prk)
-
-
 def _public(secret: bytes) -> bytes:
     return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
@@ -71,7 +40,7 @@ def _identifying(secret: bytes) -> bytes:
 
 def _prove(secret: bytes, identity: bytes, external: bytes, mac: bytes) -> bytes:
     """Sign a COSE_Sign1."""
-    parts = [_bytes(identity), _bytes(external), _bytes(mac)]
+    parts = [byte_string(identity), byte_string(external), byte_string(mac)]
     message = b"\x84\x6aSignature1" + b"".join(parts)
     return ed25519.Ed25519PrivateKey.from_private_bytes(secret).sign(message)
 
@@ -96,7 +65,7 @@ def _certificate(name: bytes, serial: str, begins: bytes, public: bytes) -> byte
 
 def _x5t(certificate: bytes) -> bytes:
     """Identify a certificate by 64 bits of its hash: {34: [-15, ...]}."""
-    return bytes.fromhex("a11822822e48") + _hash(certificate)[:8]
+    return bytes.fromhex("a11822822e48") + sha256(certificate)[:8]
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
@@ -111,34 +80,34 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         _certificate(b"EDHOC Responder Ed25519", "62319ec4", b"220316082436Z", public[1]),
     )
     identities = _x5t(certificates[0]), _x5t(certificates[1])
-    credentials = _bytes(certificates[0]), _bytes(certificates[1])
+    credentials = byte_string(certificates[0]), byte_string(certificates[1])
     c_i, c_r = CONNECTIONS
-    ead = _item(0, 0) + _item(1, 0) + _bytes(inputs.ad) if inputs.ad else b""
-    message_1 = bytes([0]) + c_i[:-1] + _bytes(g_x) + c_i[-1:] + ead
-    th = _hash(_bytes(g_y) + _bytes(_hash(message_1)))
-    prk_2e = _extract(th, _agree(y, g_x))
+    ead = item(0, 0) + item(1, 0) + byte_string(inputs.ad) if inputs.ad else b""
+    message_1 = bytes([0]) + c_i[:-1] + byte_string(g_x) + c_i[-1:] + ead
+    th = sha256(byte_string(g_y) + byte_string(sha256(message_1)))
+    prk_2e = extract(th, _agree(y, g_x))
     prk = _next(prk_2e, 1, th, inputs.responder_key, g_x)
-    external = _bytes(th) + credentials[1] + ead
-    mac = _kdf(prk, 2, c_r + identities[1] + external, MAC_BYTES)
+    external = byte_string(th) + credentials[1] + ead
+    mac = kdf(prk, 2, c_r + identities[1] + external, MAC_BYTES)
     proof = _prove(inputs.responder_key, identities[1], external, mac)
-    plaintext = c_r + identities[1] + _bytes(proof) + ead
-    stream = _kdf(prk_2e, 0, th, len(plaintext))
-    message_2 = _bytes(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
-    th = _hash(_bytes(th) + plaintext + credentials[1])
-    key, nonce = _kdf(prk, 3, th, 16), _kdf(prk, 4, th, 13)
+    plaintext = c_r + identities[1] + byte_string(proof) + ead
+    stream = kdf(prk_2e, 0, th, len(plaintext))
+    message_2 = byte_string(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
+    th = sha256(byte_string(th) + plaintext + credentials[1])
+    key, nonce = kdf(prk, 3, th, 16), kdf(prk, 4, th, 13)
     prk = _next(prk, 5, th, inputs.initiator_key, g_y)
-    external = _bytes(th) + credentials[0] + ead
-    mac = _kdf(prk, 6, identities[0] + external, MAC_BYTES)
+    external = byte_string(th) + credentials[0] + ead
+    mac = kdf(prk, 6, identities[0] + external, MAC_BYTES)
     proof = _prove(inputs.initiator_key, identities[0], external, mac)
-    plaintext = identities[0] + _bytes(proof) + ead
-    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
-    message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
-    th = _hash(_bytes(th) + plaintext + credentials[0])
-    key, nonce = _kdf(prk, 8, th, 16), _kdf(prk, 9, th, 13)
-    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
-    message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, ead, ad))
-    key = _kdf(prk, 7, th, 32)
-    exporter = _kdf(_kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
+    plaintext = identities[0] + byte_string(proof) + ead
+    ad = b"\x83\x68Encrypt0\x40" + byte_string(th)
+    message_3 = byte_string(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
+    th = sha256(byte_string(th) + plaintext + credentials[0])
+    key, nonce = kdf(prk, 8, th, 16), kdf(prk, 9, th, 13)
+    ad = b"\x83\x68Encrypt0\x40" + byte_string(th)
+    message_4 = byte_string(AESCCM(key, tag_length=8).encrypt(nonce, ead, ad))
+    key = kdf(prk, 7, th, 32)
+    exporter = kdf(kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
     return Output(
         initiator_public=public[0],
         responder_public=public[1],
@@ -153,5 +122,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         message_3=message_3,
         message_4=message_4,
         key=key,
-        updated=_kdf(exporter, 0, b"", 16) + _kdf(exporter, 1, b"", 8),
+        updated=kdf(exporter, 0, b"", 16) + kdf(exporter, 1, b"", 8),
     )

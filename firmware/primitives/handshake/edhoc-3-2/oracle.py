@@ -2,43 +2,12 @@
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
-from cryptography.hazmat.primitives.hashes import SHA256, Hash
-from cryptography.hazmat.primitives.hmac import HMAC
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+from joulemark.edhoc import byte_string, extract, item, kdf, sha256
 from joulemark.oracle import Compute, Inputs, Output
 
 CONNECTIONS = bytes.fromhex("82060237"), bytes.fromhex("27")
 MAC_BYTES = 8
-
-
-def _item(kind: int, number: int) -> bytes:
-    if number < 24:
-        return bytes([kind << 5 | number])
-    if number < 256:
-        return bytes([kind << 5 | 24, number])
-    return bytes([kind << 5 | 25]) + number.to_bytes(2, "big")
-
-
-def _bytes(data: bytes) -> bytes:
-    return _item(2, len(data)) + data
-
-
-def _hash(data: bytes) -> bytes:
-    digest = Hash(SHA256())
-    digest.update(data)
-    return digest.finalize()
-
-
-def _extract(salt: bytes, secret: bytes) -> bytes:
-    mac = HMAC(salt, SHA256())
-    mac.update(secret)
-    return mac.finalize()
-
-
-def _kdf(prk: bytes, label: int, context: bytes, length: int) -> bytes:
-    info = _item(0, label) + _bytes(context) + _item(0, length)
-    return HKDFExpand(SHA256(), length, info).derive(prk)
 
 
 def _key(secret: bytes) -> ec.EllipticCurvePrivateKey:
@@ -62,15 +31,15 @@ def _prove(secret: bytes, identity: bytes, external: bytes, mac: bytes) -> bytes
 
 
 def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> bytes:
-    return _extract(_kdf(prk, label, th, 32), _agree(secret, peer))
+    return extract(kdf(prk, label, th, 32), _agree(secret, peer))
 
 
 def _credential(name: bytes, kid: int, secret: bytes) -> bytes:
     """Return a CWT Claims Set: subject, and a COSE_Key (RFC 9528, section 3.5.2)."""
     numbers = _key(secret).public_key().public_numbers()
-    x, y = (_bytes(value.to_bytes(32, "big")) for value in (numbers.x, numbers.y))
+    x, y = (byte_string(value.to_bytes(32, "big")) for value in (numbers.x, numbers.y))
     key = bytes([0xA5, 1, 2, 2, 0x41, kid, 0x20, 1, 0x21]) + x + b"\x22" + y
-    return b"\xa2\x02" + _item(3, len(name)) + name + b"\x08\xa1\x01" + key
+    return b"\xa2\x02" + item(3, len(name)) + name + b"\x08\xa1\x01" + key
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
@@ -86,32 +55,32 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         _credential(b"example.edu", 0x32, inputs.responder_key),
     )
     c_i, c_r = CONNECTIONS
-    ead = _item(0, 0) + _item(1, 0) + _bytes(inputs.ad) if inputs.ad else b""
-    message_1 = bytes([3]) + c_i[:-1] + _bytes(g_x) + c_i[-1:] + ead
-    th = _hash(_bytes(g_y) + _bytes(_hash(message_1)))
-    prk_2e = _extract(th, _agree(y, g_x))
+    ead = item(0, 0) + item(1, 0) + byte_string(inputs.ad) if inputs.ad else b""
+    message_1 = bytes([3]) + c_i[:-1] + byte_string(g_x) + c_i[-1:] + ead
+    th = sha256(byte_string(g_y) + byte_string(sha256(message_1)))
+    prk_2e = extract(th, _agree(y, g_x))
     prk = _next(prk_2e, 1, th, inputs.responder_key, g_x)
-    external = _bytes(th) + credentials[1] + ead
-    mac = _kdf(prk, 2, c_r + kids[1] + external, MAC_BYTES)
+    external = byte_string(th) + credentials[1] + ead
+    mac = kdf(prk, 2, c_r + kids[1] + external, MAC_BYTES)
     proof = _prove(inputs.responder_key, kids[1], external, mac)
-    plaintext = c_r + kids[1][3:] + _bytes(proof) + ead
-    stream = _kdf(prk_2e, 0, th, len(plaintext))
-    message_2 = _bytes(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
-    th = _hash(_bytes(th) + plaintext + credentials[1])
-    key, nonce = _kdf(prk, 3, th, 16), _kdf(prk, 4, th, 13)
+    plaintext = c_r + kids[1][3:] + byte_string(proof) + ead
+    stream = kdf(prk_2e, 0, th, len(plaintext))
+    message_2 = byte_string(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
+    th = sha256(byte_string(th) + plaintext + credentials[1])
+    key, nonce = kdf(prk, 3, th, 16), kdf(prk, 4, th, 13)
     prk = _next(prk, 5, th, inputs.initiator_key, g_y)
-    external = _bytes(th) + credentials[0] + ead
-    mac = _kdf(prk, 6, kids[0] + external, MAC_BYTES)
+    external = byte_string(th) + credentials[0] + ead
+    mac = kdf(prk, 6, kids[0] + external, MAC_BYTES)
     proof = _prove(inputs.initiator_key, kids[0], external, mac)
-    plaintext = kids[0][3:] + _bytes(proof) + ead
-    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
-    message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
-    th = _hash(_bytes(th) + plaintext + credentials[0])
-    key, nonce = _kdf(prk, 8, th, 16), _kdf(prk, 9, th, 13)
-    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
-    message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, ead, ad))
-    key = _kdf(prk, 7, th, 32)
-    exporter = _kdf(_kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
+    plaintext = kids[0][3:] + byte_string(proof) + ead
+    ad = b"\x83\x68Encrypt0\x40" + byte_string(th)
+    message_3 = byte_string(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
+    th = sha256(byte_string(th) + plaintext + credentials[0])
+    key, nonce = kdf(prk, 8, th, 16), kdf(prk, 9, th, 13)
+    ad = b"\x83\x68Encrypt0\x40" + byte_string(th)
+    message_4 = byte_string(AESCCM(key, tag_length=8).encrypt(nonce, ead, ad))
+    key = kdf(prk, 7, th, 32)
+    exporter = kdf(kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
     return Output(
         initiator_public=public[0],
         responder_public=public[1],
@@ -126,5 +95,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         message_3=message_3,
         message_4=message_4,
         key=key,
-        updated=_kdf(exporter, 0, b"", 16) + _kdf(exporter, 1, b"", 8),
+        updated=kdf(exporter, 0, b"", 16) + kdf(exporter, 1, b"", 8),
     )
