@@ -20,10 +20,8 @@ from hypothesis import strategies as st
 
 from command import joulemark
 from joulemark.errors import StoreError
-from joulemark.project import ROOT
 from joulemark.records.record import Quantity, number
 from joulemark.records.store import Served, Store
-from joulemark.subjects import types
 from made import made
 from servers import new_database, postgresql
 
@@ -376,52 +374,6 @@ def test_what_trials_show_about_secrets(changes: dict[str, object], finding: str
     assert record.contradicts == (finding is not None and "depend on" in finding.replace("s ", " "))
 
 
-def test_a_type_of_subject_is_one_folder(tmp_path: Path) -> None:
-    """A record of a type that is added beside the others is stored, listed and exported."""
-    (tmp_path / "spell").mkdir()
-    (tmp_path / "spell/__init__.py").write_text(
-        "from dataclasses import dataclass\n"
-        "from joulemark.subjects import About, Subject\n"
-        "@dataclass(frozen=True, kw_only=True)\n"
-        "class Spell(Subject):\n"
-        "    words: int\n"
-        "    def __str__(self): return f'spell of {self.words}'\n"
-        "    def about(self): return About(title='Spell')\n"
-    )
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import dataclasses, sys\n"
-        "from joulemark import subjects\n"
-        f"subjects.__path__.append({str(tmp_path)!r})\n"
-        "from joulemark.subjects import subject\n"
-        "from joulemark.records.export import flat_frame, long_frame\n"
-        "from joulemark.records.store import Store\n"
-        "from made import made\n"
-        "spell = subject({'type': 'spell', 'words': 3})\n"
-        "record = dataclasses.replace(made(cycles=7), subject=spell)\n"
-        f"with Store({str(tmp_path / 's.db')!r}) as store:\n"
-        "    store.append(record)\n"
-        "    store.append(made(key='other', cycles=8))\n"
-        "    (one, two) = store.records()\n"
-        "    assert record in (one, two)\n"
-        "    frame = flat_frame([one, two])\n"
-        "    assert sorted(frame['cycles']) == [7, 8]\n"
-        "    assert frame['words'].dropna().tolist() == [3]\n"
-        "    assert set(long_frame([record])['subject']) == {'spell of 3'}\n"
-    )
-    assert "spell" not in types()
-    path = os.pathsep.join([str(ROOT / "tests/support"), *sys.path])
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("version", [4, 999])
 def test_another_schema_version_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "s.db"
     Store(path).close()

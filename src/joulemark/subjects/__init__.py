@@ -79,10 +79,12 @@ class Subject(ABC):
 _known: dict[str, type[Subject]] = {}
 
 
+_shipped = tuple(__path__)
+
+
 def _find_own() -> None:
     """Let a user's folders be searched, too."""
-    own = (str(folder / "subjects") for folder in project.sources())
-    __path__.extend(folder for folder in own if folder not in __path__)
+    __path__[:] = [*_shipped, *(str(folder / "subjects") for folder in project.sources())]
 
 
 # A worker may import a user's subject before anything asks for its type.
