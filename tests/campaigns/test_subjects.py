@@ -126,6 +126,17 @@ def test_a_spell_is_done_by_a_clusters_workers(spells: Path, tmp_path: Path) -> 
     assert "measured 2" in told.stdout
 
 
+def test_tables_of_an_architecture_are_made_in_other_processes(tmp_path: Path) -> None:
+    campaign = tmp_path / "c.toml"
+    campaign.write_text(
+        "[[architecture]]\narchitecture = 'plasa'\nonly = ['memory', 'processing']\n"
+        "repetitions = 1\nexecutions = 1\n"
+    )
+    run = ("run", str(campaign), "--store", str(tmp_path / "s.db"), "--jobs", "2")
+    assert "served from the store: 0 of" in joulemark(*run).stdout
+    assert "measured 0," in joulemark(*run).stdout
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -17,6 +17,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
 )
+from pydantic.config import JsonDict
 
 from joulemark import subjects
 from joulemark.catalogue import datafile
@@ -34,6 +35,8 @@ def _beside(path: Path, info: ValidationInfo) -> Path:
 
 
 EMULATOR = "emulator"
+POSITIONAL: JsonDict = {"positional": True}
+"""Marks an option that the command line takes without its name."""
 Names = Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
 Bytes = Annotated[
     tuple[Annotated[int, Field(strict=True, ge=0, le=65535)], ...],

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field, PrivateAttr
 
@@ -154,6 +154,10 @@ class Architecture(datafile.DataModel):
     module: Annotated[list[Module], Field(min_length=1)]
 
     _folder: Path = PrivateAttr()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process read the file: an oracle that was imported cannot be sent."""
+        return load_architecture, (self.name, self._folder.parent)
 
     @property
     def name(self) -> str:

@@ -5,13 +5,12 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
 
-from joulemark.campaign.options import Options, checked
+from joulemark.campaign.options import POSITIONAL, Options, checked
 from joulemark.cli._options import complete_board
 
 _COMPLETED = {"board": complete_board}
@@ -94,11 +93,10 @@ def _of_model(name: str, field: FieldInfo) -> inspect.Parameter:
         if not field.is_required():
             kind, default = kind | None, None
     kind = _choice(name, kind)
-    if kind is Path:
+    if field.json_schema_extra == POSITIONAL:
         argument = typer.Argument(metavar=name.upper(), help=field.description)
-        return inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[Path, argument]
-        )
+        annotation = Annotated[kind, argument]
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
     option = typer.Option(
         f"--{name.replace('_', '-')}",
         help=field.description,

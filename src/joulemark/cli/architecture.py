@@ -1,13 +1,15 @@
 """`joulemark architecture`: price each module of a security architecture."""
 
-import enum
-from typing import TYPE_CHECKING, Annotated, Any
+import itertools
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, OptimisationOption, StoreOption
+from joulemark.cli._grouped import grouped
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
 from joulemark.cli._output import Form, FormOption, table
+from joulemark.subjects.architecture.options import ArchitectureOptions
 
 if TYPE_CHECKING:
     from joulemark.records.record import Record
@@ -18,63 +20,10 @@ _PS_TO_US = 1e-6
 _NJ_TO_UJ = 1e-3
 
 
-class Tables(enum.StrEnum):
-    """Tables to make."""
-
-    MEMORY = "memory"
-    PROCESSING = "processing"
-    COMMUNICATION = "communication"
-    ATTACK = "attack"
-
-
 @app.command()
+@grouped
 def architecture(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Architecture; `list` shows them all.", show_default=False
-        ),
-    ],
-    board: Annotated[str, typer.Option("--board", metavar="NAME")] = "telosb",
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            "--clock", metavar="NAME", help="Clock profile; the board's first if not given."
-        ),
-    ] = None,
-    compiler: Annotated[str, typer.Option("--compiler", metavar="NAME")] = "clang",
-    opt: OptimisationOption = "Os",
-    only: Annotated[
-        list[Tables] | None,
-        typer.Option(
-            "--only",
-            help="Tables to make; repeatable; all but attacks if not given.",
-            show_default=False,
-        ),
-    ] = None,
-    wire: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--wire",
-            metavar="INTERFACE=PART",
-            help="Wire another part behind an interface; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    repetitions: Annotated[
-        int,
-        typer.Option(
-            "--repetitions", min=1, max=100, help="Repetitions that intervals are taken over."
-        ),
-    ] = 10,
-    executions: Annotated[
-        int, typer.Option("--executions", min=1, max=100, help="Executions in each repetition.")
-    ] = 20,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Seed for keys, nonces and payloads.")
-    ] = 1,
-    form: FormOption = Form.TEXT,
-    store: StoreOption = DEFAULT_STORE,
+    asked: ArchitectureOptions, form: FormOption = Form.TEXT, store: StoreOption = DEFAULT_STORE
 ) -> None:
     """Price an architecture's modules: memory, processing, communication, energy, attacks.
 
@@ -83,37 +32,29 @@ def architecture(
     nothing has changed. The method is that of daidone-2014, section IV. An attack that succeeds
     ends it with exit code 6.
     """
-    from joulemark.campaign.options import checked
     from joulemark.catalogue.architectures import load_architecture, names
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
     from joulemark.records.record import of_type
     from joulemark.records.store import Store
     from joulemark.subjects.architecture import ArchitectureSubject
-    from joulemark.subjects.architecture.options import ArchitectureOptions
 
-    if name == _LIST:
+    if asked.architecture == (_LIST,):
         for known in names():
             typer.echo(f"{known}  {load_architecture(known).title}")
         return
-    asked = {
-        "architecture": name,
-        "board": board,
-        "clock": clock,
-        "compiler": compiler,
-        "opt": opt,
-        "aspect": [one.value for one in only] if only else None,
-        "wire": wire,
-        "repetitions": repetitions,
-        "executions": executions,
-        "seed": seed,
-    }
-    work = plan(checked(ArchitectureOptions, asked), Means(workers=Processes(1)))
+    work = plan(asked, Means(workers=Processes(1)))
     with Store(store) as opened:
         found = of_type(conduct(work, opened).records(opened), ArchitectureSubject)
     for error in work.errors.values():
         raise error
-    _show(found, form)
+    if form in {Form.CSV, Form.JSON}:
+        _show(found, form)
+        return
+    for _, some in itertools.groupby(
+        found, lambda record: (record.subject.architecture, record.conditions.board)
+    ):
+        _show(list(some), form)
 
 
 def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:

@@ -56,12 +56,12 @@ def plan(options: ArchitectureOptions, means: Means) -> Work:
         InputError: there is no such architecture or board, or it is not wired for the board.
     """
     works = [
-        Pricing.asked(options, name, board).work(means, options.aspect)
+        Pricing.asked(options, name, board).work(means, options.only)
         for name in options.architecture
         for board in options.board
     ]
     if not any(work.points for work in works):
-        names, tables = ", ".join(options.architecture), " or ".join(options.aspect)
+        names, tables = ", ".join(options.architecture), " or ".join(options.only)
         what = f"{names} has no table of {tables} with these parts"
         raise InputError(what, "--only", "leave it out, or wire other parts")
     return joined(works)

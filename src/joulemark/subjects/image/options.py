@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from joulemark.campaign.options import Beside, Names, Options
+from joulemark.campaign.options import POSITIONAL, Beside, Names, Options
 
 MOST_CYCLES = 4_000_000_000
 
@@ -12,7 +12,7 @@ MOST_CYCLES = 4_000_000_000
 class ImageOptions(Options):
     """An image to run."""
 
-    path: Beside = Field(description="ELF or Intel HEX file.")
+    path: Beside = Field(description="ELF or Intel HEX file.", json_schema_extra=POSITIONAL)
     name: str = Field("", description="Name in results; the file's if not given.")
     board: Names = Field(description="Board that it runs on; repeatable.")
     for_ms: int = Field(0, ge=0, le=86_400_000, description="Run for this time.")
