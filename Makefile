@@ -5,6 +5,8 @@
 VENV     := .venv
 BIN      := $(VENV)/bin
 ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
+# Not by crate: a build script finds some, and cargo fmt does not see those.
+RUST_FILES = $(shell git ls-files '*.rs')
 C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c' 'libraries/*.[ch]' 'libraries/*.cpp' 'estimates/*.[ch]' 'src/*.c')
 
 # Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
@@ -30,7 +32,7 @@ test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine al
 check: check-rust check-python check-c check-oldest audit ## format, lint, types; oldest Rust; dependencies
 
 check-rust: $(VENV)/.system
-	cargo fmt --all --check
+	rustfmt --check --edition 2024 $(RUST_FILES)
 	cargo clippy --workspace --all-targets --profile verify --quiet -- -D warnings
 
 check-python: setup
@@ -49,7 +51,7 @@ check-c: $(VENV)/.test-tools
 	@echo clang-format-19; clang-format-19 --dry-run -Werror $(C_FILES)
 
 format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
-	cargo fmt --all
+	rustfmt --edition 2024 $(RUST_FILES)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	clang-format-19 -i $(C_FILES)

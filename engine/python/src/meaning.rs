@@ -4,6 +4,7 @@
 //! data files that the sources include and the versions of all dependencies.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -36,11 +37,11 @@ pub fn of_engine(crates: &Path, lock: &Path) -> Result<String, String> {
         digest.update(format!("{name}\0{meaning}\0"));
     }
     digest.update(packages(lock)?);
-    Ok(digest
-        .finalize()
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect())
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
 }
 
 /// Render a Rust source's tokens, without those that compute nothing.

@@ -70,19 +70,8 @@ pub static MODEL: Model = Model {
         pin("cca", true),
     ],
     states: &[
-        OFF,
-        POWER_DOWN,
-        IDLE,
-        CALIBRATE,
-        RX,
-        "tx-0dbm",
-        "tx-1dbm",
-        "tx-3dbm",
-        "tx-5dbm",
-        "tx-7dbm",
-        "tx-10dbm",
-        "tx-15dbm",
-        "tx-25dbm",
+        OFF, POWER_DOWN, IDLE, CALIBRATE, RX, "tx-0dbm", "tx-1dbm", "tx-3dbm", "tx-5dbm",
+        "tx-7dbm", "tx-10dbm", "tx-15dbm", "tx-25dbm",
     ],
     figures: include_str!("cc2420.toml"),
     make: |figures| Box::new(Cc2420::new(figures)),
@@ -119,7 +108,6 @@ const fn symbols(number: u64) -> Picoseconds {
 fn bytes(number: usize) -> Picoseconds {
     PHY.span(number)
 }
-
 
 /// The radio's state (figure 25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -489,8 +477,7 @@ impl Cc2420 {
             _ => false,
         };
         let is_fifo = self.fifo.unread() > 0 && !self.is_overflown && !is_decrypting;
-        let is_fifop =
-            self.is_overflown || self.fifo.is_ready(self.threshold()) && !is_decrypting;
+        let is_fifop = self.is_overflown || self.fifo.is_ready(self.threshold()) && !is_decrypting;
         let levels = [
             (FIFO, is_fifo, registers::FIFO_POLARITY),
             (FIFOP, is_fifop, registers::FIFOP_POLARITY),

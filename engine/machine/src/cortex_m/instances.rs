@@ -50,16 +50,40 @@ impl<B: Copy> Instance<B> {
 struct Place<B> {
     block: B,
     base: u32,
-    /// The address after its last register.
-    end: u32,
+    /// Its first register.
+    start: u32,
+    /// Length of its registers.
+    length: u32,
     pins: usize,
+}
+
+/// Pages of 1 KB, as most series space their peripherals. Two pages may share a number: then the
+/// search begins earlier than it need.
+const PAGES: usize = 4096;
+
+const fn page(address: u32) -> usize {
+    (address >> 10) as usize % PAGES
+}
+
+/// Return, by page, the first of the ascending ranges that is in it; their number where none is.
+fn first_by_page<'a>(ranges: impl ExactSizeIterator<Item = &'a Range<u32>>) -> Vec<u16> {
+    let none = ranges.len() as u16;
+    let mut first = vec![none; PAGES];
+    for (number, range) in ranges.enumerate() {
+        for address in (range.start & !0x3ff..range.end).step_by(0x400) {
+            let entry = &mut first[page(address)];
+            *entry = (*entry).min(number as u16);
+        }
+    }
+    first
 }
 
 /// The peripherals of a chip.
 pub struct Instances<B> {
-    /// First addresses, ascending.
-    starts: Vec<u32>,
+    /// In the order of their addresses.
     places: Vec<Place<B>>,
+    /// By page of addresses, modulo `PAGES`: the first place that is in such a page.
+    first: Vec<u16>,
     /// An interrupt line, and which one it is of which peripheral.
     lines: Vec<(u32, B, usize)>,
 }
@@ -103,7 +127,8 @@ impl<B: Copy + PartialEq> Instances<B> {
             let place = Place {
                 block: instance.block,
                 base: row.base,
-                end: range.end,
+                start: range.start,
+                length: range.end - range.start,
                 pins: row.pins.unwrap_or(0),
             };
             found.push((range, place, name));
@@ -127,7 +152,7 @@ impl<B: Copy + PartialEq> Instances<B> {
             return Err(chip.error(&format!("key 'peripherals': there is no interrupt {line}")));
         }
         Ok(Self {
-            starts: found.iter().map(|(range, ..)| range.start).collect(),
+            first: first_by_page(found.iter().map(|(range, ..)| range)),
             places: found.into_iter().map(|(_, place, _)| place).collect(),
             lines,
         })
@@ -135,9 +160,10 @@ impl<B: Copy + PartialEq> Instances<B> {
 
     /// The peripheral with a register at an address, and the register's offset.
     pub fn find(&self, address: u32) -> Option<(B, u32)> {
-        let after = self.starts.partition_point(|&start| start <= address);
-        let place = self.places.get(after.wrapping_sub(1))?;
-        (address < place.end).then_some((place.block, address - place.base))
+        let first = self.first[page(address)];
+        let mut places = self.places.get(usize::from(first)..)?.iter();
+        let place = places.find(|place| address < place.start + place.length)?;
+        (address >= place.start).then_some((place.block, address - place.base))
     }
 
     /// Number of peripherals.

@@ -552,7 +552,8 @@ impl Peripherals for Cc2538 {
     }
 
     fn advance_buses(&mut self, now: Cycles, wires: &mut Wires<'_>) -> Result<(), Fault> {
-        self.i2c.advance(now, &mut |what, at| wires.i2c(0, what, at));
+        self.i2c
+            .advance(now, &mut |what, at| wires.i2c(0, what, at));
         for (bus, ssi) in self.ssi.iter_mut().enumerate() {
             ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }
@@ -608,7 +609,11 @@ impl Peripherals for Cc2538 {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain(self.uart.iter().map(Pl011::next_event))
             .chain(self.ssi.iter().map(Pl022::next_event))
-            .chain([self.slow.next_event(), self.udma.next_event(), self.i2c.next_event()])
+            .chain([
+                self.slow.next_event(),
+                self.udma.next_event(),
+                self.i2c.next_event(),
+            ])
             .chain(self.aes.as_ref().map(TiAes::next_event))
             .chain(self.flash.as_ref().map(Cc2538Flash::next_event))
             .min()

@@ -867,7 +867,8 @@ impl Peripherals for Cc26x0 {
     }
 
     fn advance_buses(&mut self, now: Cycles, wires: &mut Wires<'_>) -> Result<(), Fault> {
-        self.i2c.advance(now, &mut |what, at| wires.i2c(0, what, at));
+        self.i2c
+            .advance(now, &mut |what, at| wires.i2c(0, what, at));
         for (bus, ssi) in self.ssi.iter_mut().enumerate() {
             ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }

@@ -22,7 +22,13 @@ pub fn recognise(
     registers: &[u16; registers::RESET.len()],
 ) -> Verdict {
     let has = |address: u8, bits| registers[usize::from(address - registers::MAIN)] & bits != 0;
-    let verdict = |is_ours| if is_ours { Verdict::Accepted } else { Verdict::Rejected };
+    let verdict = |is_ours| {
+        if is_ours {
+            Verdict::Accepted
+        } else {
+            Verdict::Rejected
+        }
+    };
     let Some(&[low, high]) = frame.get(1..3) else {
         return Verdict::Needs(2);
     };
@@ -39,8 +45,7 @@ pub fn recognise(
         0 => Some(0),
         _ => None,
     };
-    let (Some(destination), Some(source)) = (bytes(control >> 10 & 3), bytes(control >> 14))
-    else {
+    let (Some(destination), Some(source)) = (bytes(control >> 10 & 3), bytes(control >> 14)) else {
         return Verdict::Rejected;
     };
     let mut at = ADDRESSES;
@@ -50,7 +55,11 @@ pub fn recognise(
             return Verdict::Needs(end - 1);
         };
         let (pan, address) = field.split_at(2);
-        let ours = if destination == 2 { ram::SHORTADR } else { ram::IEEEADR };
+        let ours = if destination == 2 {
+            ram::SHORTADR
+        } else {
+            ram::IEEEADR
+        };
         let is_our_pan = *pan == memory[ram::PANID..ram::PANID + 2] || *pan == BROADCAST;
         let is_our_address = *address == memory[ours..ours + destination]
             || destination == 2 && *address == BROADCAST;

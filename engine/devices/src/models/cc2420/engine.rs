@@ -6,7 +6,6 @@ use super::registers::{self, ram};
 use super::security::{self, Inline};
 use super::{Cc2420, fifo};
 
-
 /// What the security engine is doing.
 #[derive(Debug)]
 pub(super) enum Work {
@@ -78,7 +77,14 @@ impl Cc2420 {
         let after = |start: Picoseconds, blocks| Picoseconds(start.0 + blocks * self.block.0);
         let length = frame.len() - 1;
         let ends = after(began, inline.blocks(length));
-        let late = after(now, if now > began { inline.last_blocks(length) } else { 0 });
+        let late = after(
+            now,
+            if now > began {
+                inline.last_blocks(length)
+            } else {
+                0
+            },
+        );
         if let Some(operation) = &mut self.operation {
             operation.ends = ends.max(late);
         }

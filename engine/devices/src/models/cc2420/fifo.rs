@@ -130,7 +130,11 @@ impl RxFifo {
         if there == 0 || there < bytes(length) {
             return None;
         }
-        Some((0..=length).map(|place| memory[at(self.frame + place)]).collect())
+        Some(
+            (0..=length)
+                .map(|place| memory[at(self.frame + place)])
+                .collect(),
+        )
     }
 
     /// Replace the first frame's bytes, as far as they have arrived.

@@ -22,7 +22,6 @@ const CORRELATION_PER_DB: f64 = 6.0;
 /// two PAN identifiers, two extended addresses.
 const HEADER_BYTES: usize = 24;
 
-
 /// An incoming frame. Pins and FIFO see its bytes `latency` after they were sent.
 #[derive(Debug)]
 pub(super) struct Incoming {
@@ -113,7 +112,10 @@ impl Cc2420 {
         if change == Picoseconds::NEVER {
             return change;
         }
-        let symbols = change.0.saturating_sub(self.rx_since.0).div_ceil(PHY.symbol().0);
+        let symbols = change
+            .0
+            .saturating_sub(self.rx_since.0)
+            .div_ceil(PHY.symbol().0);
         let after = Picoseconds(self.rx_since.0 + symbols * PHY.symbol().0);
         after.max(last + PHY.symbol())
     }

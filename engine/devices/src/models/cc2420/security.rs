@@ -61,11 +61,7 @@ pub fn encrypt(key: &Block, block: &Block) -> Block {
 
 impl Inline {
     /// Take the settings from the registers; `None` if in-line security is disabled.
-    pub fn new(
-        memory: &[u8; ram::BYTES],
-        control: [u16; 2],
-        is_transmitter: bool,
-    ) -> Option<Self> {
+    pub fn new(memory: &[u8; ram::BYTES], control: [u16; 2], is_transmitter: bool) -> Option<Self> {
         let mode = match control[0] & 3 {
             0 => return None,
             1 => Mode::CbcMac,
@@ -83,7 +79,11 @@ impl Inline {
             key: key(memory, select),
             nonce: reversed(memory, nonce),
             open: usize::from(open & 0x7f),
-            mic: if mode == Mode::Ctr { 0 } else { 2 * usize::from(m) + 2 },
+            mic: if mode == Mode::Ctr {
+                0
+            } else {
+                2 * usize::from(m) + 2
+            },
             has_head: control[0] >> 8 & 1 != 0,
             m,
         })
@@ -105,7 +105,11 @@ impl Inline {
     pub fn bytes(&self, length: usize, is_transmitter: bool) -> usize {
         let layout = self.layout(length);
         // A transmitter computes the MIC itself.
-        if is_transmitter { layout.mic } else { layout.end }
+        if is_transmitter {
+            layout.mic
+        } else {
+            layout.end
+        }
     }
 
     /// The number of blocks that AES encrypts.
@@ -117,7 +121,11 @@ impl Inline {
             Mode::Ctr => text.div_ceil(16),
             Mode::Ccm => {
                 let open = layout.text - 1;
-                let header = if open == 0 { 0 } else { (2 + open).div_ceil(16) };
+                let header = if open == 0 {
+                    0
+                } else {
+                    (2 + open).div_ceil(16)
+                };
                 // The first block, the header, the text twice, the MIC.
                 1 + header + 2 * text.div_ceil(16) + 1
             }

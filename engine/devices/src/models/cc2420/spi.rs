@@ -8,7 +8,6 @@ use super::{Cc2420, fifo};
 /// Duration of the calibration's first part (`FSTST1.VCO_ARRAY_CAL_LONG`).
 const VCO_CALIBRATION: [Picoseconds; 2] = [Picoseconds(37_000_000), Picoseconds(57_000_000)];
 
-
 /// The meaning of the next byte on the SPI bus.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
@@ -52,7 +51,11 @@ impl Cc2420 {
                 let is_running =
                     self.state.is_calibrating() && !self.is_locked() && now < self.since + vco;
                 value
-                    | if is_running { registers::CAL_RUNNING } else { 0 }
+                    | if is_running {
+                        registers::CAL_RUNNING
+                    } else {
+                        0
+                    }
                     | if self.is_locked() {
                         registers::CAL_DONE | registers::LOCK_STATUS
                     } else {

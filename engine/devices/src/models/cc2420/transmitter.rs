@@ -10,7 +10,6 @@ use super::{Cc2420, State, bytes, fifo, symbols};
 /// From the end of the last received symbol to the start of the acknowledgement (section 19).
 const ACKNOWLEDGEMENT: Picoseconds = symbols(12);
 
-
 /// An outgoing frame.
 #[derive(Debug)]
 pub(super) struct Outgoing {
@@ -29,7 +28,8 @@ impl Outgoing {
     }
 
     fn is_whole(&self) -> bool {
-        PHY.sent_bytes(&self.air).is_some_and(|sent| self.air.len() >= sent)
+        PHY.sent_bytes(&self.air)
+            .is_some_and(|sent| self.air.len() >= sent)
     }
 
     /// The end of the last byte, or when the first missing byte is due.
@@ -61,7 +61,12 @@ impl Cc2420 {
         self.send(now, now + ACKNOWLEDGEMENT, Some(frame));
     }
 
-    pub(super) fn send(&mut self, now: Picoseconds, begin: Picoseconds, acknowledgement: Option<Vec<u8>>) {
+    pub(super) fn send(
+        &mut self,
+        now: Picoseconds,
+        begin: Picoseconds,
+        acknowledgement: Option<Vec<u8>>,
+    ) {
         self.incoming = None;
         self.is_sfd = false;
         // The synchronisation word holds two more zero bytes' worth of preamble and the SFD (figure
