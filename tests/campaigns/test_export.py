@@ -123,6 +123,17 @@ def test_a_spreadsheet_finds_no_formula(store: Store, tmp_path: Path, long: bool
     assert {row["host"] for row in json.loads(path.read_text())} >= set(EVIL)
 
 
+@pytest.mark.parametrize("long", [False, True])
+def test_a_terminal_finds_nothing_to_obey(tmp_path: Path, long: bool) -> None:
+    with Store(tmp_path / "c.db") as store:
+        evil = made(key="\x1b]0;title\x07\x9b\x7f\tµ\n", cycles=5)
+        store.append(evil)
+        export(store, "csv", tmp_path / "c.csv", long=long)
+    text = (tmp_path / "c.csv").read_text()
+    assert "\\x1b]0;title\\x07\\x9b\\x7f\tµ\n" in text
+    assert not [c for c in text if c < " " and c not in "\t\n"]
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_export_is_written_whole_or_not_at_all(
     store: Store, tmp_path: Path, form: Format, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from command import joulemark
 from joulemark.errors import StoreError
 from joulemark.records.record import Quantity, number
 from joulemark.records.store import Served, Store
+from joulemark.records.tables import SCHEMA_VERSION
 from made import made
 from servers import new_database, postgresql
 
@@ -67,7 +68,7 @@ def test_a_record_comes_back_as_it_went_in(  # noqa: PLR0917
 ) -> None:
     low, high = (None, None) if bounds is None else map(number, bounds)
     quantities = tuple(
-        Quantity("mcu", f"n{i}", "ps", number(v), low, high, bounds and "range", "inferred", True)
+        Quantity("mcu", f"n{i}", "nJ", number(v), low, high, bounds and "range", "inferred", True)
         for i, v in enumerate(values)
     )
     record = made(samples=tuple(samples), notes=tuple(notes), addresses_equal=equal)
@@ -312,6 +313,54 @@ def test_whatever_is_wrong_in_a_store_is_a_stores_error(tmp_path: Path, damage: 
         use()
 
 
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        ("UPDATE quantities SET value = -5 WHERE name = 'cycles'", "the whole cycles is -5 cycles"),
+        ("UPDATE quantities SET unit = 'parsec' WHERE name = 'time'", "time is 'parsec'"),
+        ("UPDATE records SET clock_hz = 0", "clock_hz is 0"),
+        ("UPDATE records SET clock_hz = -1, runner = 'local'", "clock_hz is -1"),
+        ("UPDATE records SET measured_at = 'yesterday'", "measured_at is 'yesterday'"),
+        ("UPDATE records SET measured_at = '2026-01-02'", "measured_at is '2026-01-02'"),
+        ("UPDATE records SET trials = -1", "trials is -1"),
+        ("UPDATE records SET repetitions = 0", "repetitions is 0"),
+        ("UPDATE records SET status = 'fine'", "status is 'fine'"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_row_and_column(
+    tmp_path: Path, damage: str, named: str
+) -> None:
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.append(FAILED, RECORD)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(damage)
+        connection.execute("DELETE FROM records WHERE id = 1")
+    connection.close()
+    with Store(path, "read") as store, pytest.raises(StoreError) as caught:
+        store.records()
+    assert "record 2: " in str(caught.value)
+    assert named in str(caught.value)
+
+
+def test_what_cannot_be_is_not_written(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(StoreError, match=r"cannot be kept: value of the whole cycles is -5"):
+            store.append(RECORD, made(key="n", cycles=-5))
+        assert store.is_empty
+        # The clock of this machine varies, and what is net of idle may be less than nothing.
+        store.append(made(runner="local", clock_hz=0, energy_net_nj=-1.5))
+        assert len(store.records()) == 1
+
+
+def test_what_is_made_again_is_kept_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        store.append_new(RECORD, FAILED)
+        store.append_new(RECORD, FAILED, made(key="new", message_bytes=9))
+        kept = [record.key for record in store.records(history=True)]
+    assert kept == ["k", "f", "f", "new"]
+
+
 @pytest.mark.parametrize("command", [("report",), ("export", "--format", "csv"), ("prune",)])
 def test_commands_say_that_a_store_is_damaged(tmp_path: Path, command: tuple[str, ...]) -> None:
     path = tmp_path / "s.db"
@@ -374,6 +423,7 @@ def test_what_trials_show_about_secrets(changes: dict[str, object], finding: str
     assert record.contradicts == (finding is not None and "depend on" in finding.replace("s ", " "))
 
 
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
 def test_another_schema_version_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "s.db"
     Store(path).close()

@@ -7,10 +7,13 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+import typer
 from rich.console import Console
 from rich.table import Table
 from typer.testing import CliRunner
@@ -332,22 +335,28 @@ def test_a_narrow_table_goes_without_columns_and_never_without_digits(width: int
     assert bool(left_out) == (width < 150)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "choose --kind aead --board telosb --max-ms nan",
-        "choose --kind aead --board telosb --every nan",
-        "choose --kind aead --board telosb --every 60 --battery-mah nan",
-        "handshake --per-day nan",
-        "handshake --battery-mah nan",
-        "slot --board telosb --at-most nan",
-    ],
-)
-def test_nan_is_in_no_range(words: str) -> None:
-    told = CliRunner().invoke(app, words.split())
-    assert told.exit_code == 2, told.output
-    assert words.split()[-2] in told.output
-    assert "nan is not a number" in told.output
+def _with_numbers() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield commands, their options that are numbers, and what else they need."""
+    commands: Any = typer.main.get_command(app)
+    for name in commands.list_commands(None):
+        options = commands.get_command(None, name).params
+        needed = [
+            [p.opts[0], "1"] if p.opts[0].startswith("-") else ["1"] for p in options if p.required
+        ]
+        for option in options:
+            if option.type.name.startswith("float"):
+                yield name, option.opts[0], [word for words in needed for word in words]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_a_number_of_any_command_is_finite(value: str) -> None:
+    found = list(_with_numbers())
+    some = {("handshake", "--per-day"), ("bench", "--speed"), ("slot", "--at-most")}
+    assert some <= {(command, option) for command, option, _ in found}
+    for command, option, needed in found:
+        told = CliRunner().invoke(app, [command, *needed, f"{option}={value}"])
+        assert told.exit_code == 2, told.output
+        assert option in told.output, (command, option, told.output)
 
 
 @pytest.mark.parametrize(

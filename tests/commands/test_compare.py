@@ -205,6 +205,7 @@ def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:
         (("none.csv", "none.csv"), 3, "cannot be read"),
         (("v1", "v2"), 3, "with --source FOLDER a commit"),
         (("bad.json", "bad.json"), 3, "cannot be read"),
+        (("deep.json", "deep.json"), 3, "deep.json: is nested too deeply; `joulemark export`"),
         (("bad.csv", "bad.csv"), 3, "has no column case_digest"),
         (("bad.db", "bad.db"), 9, "not a database"),
         (("a.db", "b.db", "--fail", "speed=1"), 3, "write NAME=5%"),
@@ -217,6 +218,7 @@ def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:
 def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
     for name in ("bad.json", "bad.csv", "bad.db"):
         (tmp_path / name).write_text("this is not it")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
     done = joulemark("compare", *arguments, code=code, folder=tmp_path)
     assert message in done.stderr
     assert "internal error" not in done.stderr

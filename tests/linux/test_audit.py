@@ -146,3 +146,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert "no table x; there are t" in joulemark("audit", str(path), code=3).stderr
     path.write_text(path.read_text().replace("step = 1.0", "step = 0"))
     assert "key meter.step" in joulemark("audit", str(path), code=3).stderr
+    path.write_text(AUDIT.replace("step = 1.0", "step = 1e-300"))
+    told = joulemark("audit", str(path), code=3).stderr
+    assert "key meter.step: a window would have more than 10,000,000 steps" in told
+    path.write_text(AUDIT.replace("least_s = 5", "least_s = 61"))
+    assert "key window: least_s is more than most_s" in joulemark("audit", str(path), code=3).stderr
+    path.write_text(AUDIT.replace("clock_hz = 1e9", "clock_hz = inf"))
+    assert "key device.0.clock_hz" in joulemark("audit", str(path), code=3).stderr

@@ -46,6 +46,8 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + 'flash = "none.bin"\n', "No such file"),
         (MOTE + "start_s = 1e30\n", "less than or equal to 10000000"),
         (MOTE + "start_s = 1.0\nrestart_s = [0.5]\n", "it is not on before"),
+        (MOTE + "restart_s = [2.0, 1.0, 1.0005]\n", "restarts are at least 0.001 s apart"),
+        (MOTE + "start_s = inf\n", "finite number"),
         (
             MOTE + 'start_s = 1.0\ninput = [{ at_s = 0.5, text = "a" }]\n',
             "input: it is not on before",
@@ -157,6 +159,10 @@ def test_two_telosbs_ping_each_other_and_all_of_it_is_kept(tmp_path: Path) -> No
     options = ["--for", "600ms", "--pcap", str(capture), "--page", str(page)]
     options += ["--uart", str(lines), "--store", str(store), "--json"]
     result = json.loads(joulemark("network", str(PING), *options).stdout)
+    again = ("network", str(PING), "--for", "600ms", "--quiet", "--store", str(store))
+    joulemark(*again)
+    told = joulemark(*again, "--uart", "pty", code=3).stderr
+    assert "a run that somebody types into cannot be repeated" in told
     asked, answered = result["motes"]
     assert answered["missed"].keys() <= {"deaf"}, "it starts later"
     assert answered["received"] > 3
@@ -175,7 +181,7 @@ def test_two_telosbs_ping_each_other_and_all_of_it_is_kept(tmp_path: Path) -> No
     assert "asker" in html
     assert "http" not in html.split("</style>")[1].split("<script")[0]
     with Store(store, "read") as kept:
-        records = kept.records()
+        records = sorted(kept.records(history=True), key=lambda r: r.order)
     assert [str(record.subject) for record in records] == [
         "ping-telosb answerer for 0.6 s",
         "ping-telosb asker for 0.6 s",

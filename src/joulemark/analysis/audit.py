@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
@@ -27,6 +27,8 @@ _FAR = 3.5
 _DOUBLED = 2 / 3, 4 / 3
 """A loop that doubles its work until two thirds of the time are over takes a fraction of the time
 within these limits."""
+_COUNTS_MAX = 10_000_000
+"""Most steps of the meter in a window: a table's digits could not tell more from each other."""
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -43,6 +45,12 @@ class Lengths(datafile.DataModel):
     least_s: Annotated[int, Field(ge=1)]
     most_s: Annotated[int, Field(ge=1, le=3600)]
     what: str = ""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.least_s > self.most_s:
+            raise ValueError("least_s is more than most_s")
+        return self
 
 
 class Device(datafile.DataModel):
@@ -214,7 +222,14 @@ def read(path: Path) -> tuple[AuditFile, list[Cell]]:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", str(study)) from error
     sections = {s.get("name"): s for s in tables.get("section", [])}
-    return file, [cell for table in file.table for cell in _cells(file, table, sections, path)]
+    cells = [cell for table in file.table for cell in _cells(file, table, sections, path)]
+    least_j = max((cell.watt for cell in cells), default=0.0) * file.window.most_s / _COUNTS_MAX
+    least = least_j / JOULE[file.meter.unit]
+    if file.meter.step < least:
+        what = f"a window would have more than {_COUNTS_MAX:,} steps, which no table shows"
+        mend = f"give the step of the meter's display, at least {least:.2g} {file.meter.unit}"
+        raise InputError(what, f"{path}, key meter.step", mend)
+    return file, cells
 
 
 def _cells(

@@ -52,7 +52,7 @@ Beside = Annotated[Path, AfterValidator(_beside)]
 class Options(BaseModel):
     """A table of a campaign. Its keys are the names of the command line's options."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     type: ClassVar[str]
     """The type of its subjects: the name of the folder that defines it."""

@@ -10,9 +10,14 @@ from joulemark.errors import InputError
 
 
 class DataModel(BaseModel):
-    """A table of a data file: immutable, with strict types; unknown keys are errors."""
+    """A table of a data file: immutable, with strict types and finite numbers.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+    Unknown keys are errors.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, defer_build=True, allow_inf_nan=False
+    )
 
 
 UNKNOWN = "unknown key"

@@ -1,5 +1,6 @@
 """Networks as data: their motes, the motes' programs, and who hears whom."""
 
+import itertools
 import math
 from collections import Counter
 from pathlib import Path
@@ -16,6 +17,8 @@ NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
 _MOTES_MAX = 10_000
 _SECONDS_MAX = 10_000_000
 _LINKS_MAX = 20_000_000
+_RESTART_S = 1e-3
+"""Shortest time between restarts: no supply is switched faster, and each starts a new machine."""
 
 Name = Annotated[str, Field(pattern=NAME)]
 Decibel = Annotated[float, Field(ge=0, le=300)]
@@ -111,6 +114,9 @@ class Mote(datafile.DataModel):
             raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
         if any(at <= self.start_s + self.spread_start_s for at in self.restart_s):
             raise ValueError("restart_s: it is not on before start_s and spread_start_s")
+        restarts = sorted(self.restart_s)
+        if any(later - at < _RESTART_S for at, later in itertools.pairwise(restarts)):
+            raise ValueError(f"restart_s: restarts are at least {_RESTART_S:g} s apart")
         if any(typed.at_s <= self.start_s + self.spread_start_s for typed in self.input):
             raise ValueError("input: it is not on before start_s and spread_start_s")
         if "device_number" in self.settings:

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
+from joulemark.cli._options import FiniteCommand
 from joulemark.errors import InputError, JoulemarkError
 
 EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or value is wrong;
@@ -46,7 +47,7 @@ class _Commands(TyperGroup):
         (info,) = (
             i for i in app.registered_commands if i.callback and i.callback.__module__ == name
         )
-        info.name = cmd_name
+        info.name, info.cls = cmd_name, FiniteCommand
         command = get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
         assert isinstance(command, TyperCommand)  # noqa: S101
         return command

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from joulemark.errors import InputError
 
@@ -103,6 +104,20 @@ SourceOption = Annotated[
         help="Your own primitives and implementations (`joulemark new primitive`); repeatable.",
     ),
 ]
+
+
+class FiniteCommand(TyperCommand):
+    """A command whose numbers are finite: Typer takes `nan` in every range, and `inf`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        for parameter in self.params:
+            given = ctx.params.get(parameter.name)
+            for value in given if isinstance(given, list | tuple) else [given]:
+                if isinstance(value, float) and not math.isfinite(value):
+                    what = f"{value} is not a finite number"
+                    raise typer.BadParameter(what, ctx=ctx, param=parameter)
+        return rest
 
 
 def not_nan(given: float | None) -> float | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import OptimisationOption, not_nan
+from joulemark.cli._options import OptimisationOption
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,14 +71,10 @@ def handshake(
             "--network", metavar="FILE", help="Run it over the air: networks/edhoc-*.toml."
         ),
     ] = None,
-    per_day: Annotated[
-        float, typer.Option("--per-day", min=0, callback=not_nan, help="Handshakes a day.")
-    ] = 1.0,
+    per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
     battery_mah: Annotated[
         float,
-        typer.Option(
-            "--battery-mah", min=1, callback=not_nan, help="Capacity of each side's battery."
-        ),
+        typer.Option("--battery-mah", min=1, help="Capacity of each side's battery."),
     ] = 2500.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     store: Annotated[
@@ -197,7 +193,7 @@ def _on_air(file: Path, store: "Store") -> _Priced:
     running = RunningNetwork(network, observe=True)
     refuse_unused_wiring(network)
     priced = ledger(running)
-    store.append(*records(running, priced))
+    store.append_new(*records(running, priced))
     sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
     lines = [f"{priced.primitive}: {sizes}; all are the oracle's, and both keys"]
     if priced.sessions > 1:

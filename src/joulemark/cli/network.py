@@ -167,7 +167,7 @@ def network(
     description = read_network(files.given(file, NETWORKS, networks.names()))
     duration_s = seconds(duration, "--for")
     key_file = description.key_file
-    _check(store)
+    _check(store, uart)
     running = RunningNetwork(description, threads=threads)
     refuse_unused_wiring(description)
     listeners = [load_architecture(name).listener() for name in description.architectures()]
@@ -403,9 +403,12 @@ def _print(result: Mapping[str, Any]) -> None:
         )
 
 
-def _check(store: str | None) -> None:
-    """Refuse a store that cannot be opened, before the network runs."""
+def _check(store: str | None, uart: str) -> None:
+    """Refuse a store that cannot be opened, and input that no record could tell of."""
     if store is not None:
+        if uart == "pty":
+            what = "a run that somebody types into cannot be repeated"
+            raise InputError(what, "--store", "leave out --uart pty")
         from joulemark.records.store import Store
 
         Store(store).close()
@@ -416,4 +419,4 @@ def _keep(store: str, running: "RunningNetwork", duration_s: float, totals: _Tot
     from joulemark.subjects.network.measure import records
 
     with Store(store) as kept:
-        kept.append(*records(running, duration_s, totals.frames))
+        kept.append_new(*records(running, duration_s, totals.frames))

@@ -8,7 +8,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, not_nan, to_write
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.subjects.slot.options import SlotOptions
 
@@ -26,7 +26,6 @@ def slot(
         typer.Option(
             "--at-most",
             min=0.1,
-            callback=not_nan,
             help="Milliseconds; exit code 13 where a slot has to be longer.",
         ),
     ] = None,

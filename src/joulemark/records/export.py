@@ -6,6 +6,7 @@ row with its record's key.
 
 import io
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,8 @@ _ALWAYS = (
 _NESTED = ("samples", "notes")
 _NOT_TEXT = ("=", "@", "+", "\t", "\r")
 """Characters that start a formula in a spreadsheet, or that it skips before one."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters other than a tab and the end of a line."""
 
 
 def export(
@@ -46,7 +49,8 @@ def export(
     Args:
         store: the store of the records.
         form: format of the file. In CSV and Parquet, samples and notes are JSON text; in CSV, text
-            that a spreadsheet would take for a formula is prefixed with an apostrophe.
+            that a spreadsheet would take for a formula is prefixed with an apostrophe, and control
+            characters, which a terminal would obey, are escaped.
         path: the file, which appears whole or not at all; None for standard output.
         history: all records instead of the last one of each case.
         long: one row per quantity instead of per record.
@@ -85,11 +89,16 @@ def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
             formula = frame[name].str.startswith(_NOT_TEXT, na=False)
             frame.loc[formula, name] = "'" + frame.loc[formula, name]
             # The csv module does not quote a carriage return, which ends a line for readers.
-            frame[name] = frame[name].str.replace("\r", "\n")
+            plain = frame[name].str.replace("\r", "\n")
+            frame[name] = plain.str.replace(_CONTROL, _escaped, regex=True)
         return frame.to_csv(index=False).encode()
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return f"\\x{ord(control[0]):02x}"
 
 
 def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":

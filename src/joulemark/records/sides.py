@@ -7,6 +7,7 @@ from typing import Any
 from joulemark.errors import InputError
 
 _SUFFIXES = (".csv", ".json", ".parquet")
+_MEND = "`joulemark export` writes such a file"
 _NEEDED = ("case_digest", "status", "failure", "board", "clock")
 
 
@@ -42,9 +43,10 @@ def _exported(path: Path) -> list[dict[str, Any]]:
             frame = pd.read_parquet(path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
+    except RecursionError as error:
+        raise InputError("is nested too deeply", str(path), _MEND) from error
     except UnicodeDecodeError as error:
-        mend = "`joulemark export` writes such a file"
-        raise InputError("is not UTF-8 text", str(path), mend) from error
+        raise InputError("is not UTF-8 text", str(path), _MEND) from error
     except (ValueError, pd.errors.ParserError) as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", str(path)) from error
     missing = [name for name in _NEEDED if name not in frame]

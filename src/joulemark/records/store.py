@@ -209,16 +209,30 @@ class Store(Closes):
         """Write records durably, all of them or none.
 
         Raises:
-            StoreError: they could not be written; the store is unchanged.
+            StoreError: they could not be written, or hold what cannot be; the store is unchanged.
         """
         if not some:
             return
+        for record in some:
+            try:
+                tables.refuse_impossible(record)
+            except ValueError as error:
+                raise StoreError(f"{record.case} cannot be kept: {error}", self.name) from error
         inserted = records.insert().returning(records.c.id, sort_by_parameter_order=True)
         with self._transaction("written", writes=True) as connection:
             ids = connection.scalars(inserted, [tables.record_row(r) for r in some]).all()
             rows = [q for r, i in zip(some, ids, strict=True) for q in tables.quantity_rows(r, i)]
             if rows:
                 connection.execute(quantities.insert(), rows)
+
+    def append_new(self, *some: Record[Subject]) -> None:
+        """Write the records whose key has no good record yet: deterministic results, made again.
+
+        Raises:
+            StoreError: they could not be written; the store is unchanged.
+        """
+        known = self.served(record.key for record in some)
+        self.append(*(record for record in some if record.key not in known))
 
     def records(self, *, history: bool = False) -> list[Record[Subject]]:
         """Return the last record of each case; with `history` all records, in order of writing."""

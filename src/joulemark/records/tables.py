@@ -1,7 +1,9 @@
 """The tables of a results store, and conversion between records and rows."""
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -10,6 +12,7 @@ from pydantic import TypeAdapter
 
 from joulemark import subjects
 from joulemark.campaign.case import Build, Conditions
+from joulemark.campaign.job import LOCAL
 from joulemark.catalogue.boards import Grade
 from joulemark.records.record import (
     Bounds,
@@ -157,6 +160,10 @@ _EXPECTED = [
     for c in records.c
     if (kinds := _KINDS.get(type(c.type))) is not None and c.name != "id"
 ]
+_UNIT = re.compile(r"(?:[pnµumkMG]?(?:s|Hz|J|W|A|V|B|bit)(?:/s)?)|[a-z_]+s|")
+"""Units of what is measured, or the plural of what is counted; empty for a ratio."""
+_DIFFERS = re.compile(r"[pnµumkMG]?[JWAVB]")
+"""Units of values that may be negative: net of idle, or by the difference of two images."""
 _STATUSES = {*get_args(Status)}
 _BOUNDS = {None, *get_args(Bounds)}
 _GRADES = {None, *get_args(Grade), "estimated"}
@@ -199,8 +206,47 @@ def record(row: Mapping[Any, Any], found: Sequence[Quantity]) -> Record[Subject]
     """Convert a row and its quantities to a record.
 
     Raises:
-        ValueError: the row holds a value that is invalid in a record.
+        ValueError: the row holds a value that is invalid in a record; the error names both.
     """
+    try:
+        made = _record(row, found)
+        refuse_impossible(made)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"record {row['id']}: {str(error).splitlines()[0]}") from error
+    return made
+
+
+def refuse_impossible(record: Record[Subject]) -> None:
+    """Check a record for values that nothing can have.
+
+    Raises:
+        ValueError: there is one; the error names its column.
+    """
+    varies = record.conditions.runner == LOCAL
+    for name, value, least in (
+        ("clock_hz", record.provenance.clock_hz, 0 if varies else 1),
+        ("repetitions", record.repetitions, 1),
+        ("trials", record.trials, 1),
+    ):
+        if value is not None and value < least:
+            raise ValueError(f"{name} is {value}")
+    if not _is_utc(record.measured_at):
+        raise ValueError(f"measured_at is {record.measured_at!r}")
+    for q in record.quantities:
+        if not _UNIT.fullmatch(q.unit):
+            raise ValueError(f"unit of {q.part or 'the whole'} {q.name} is {q.unit!r}")
+        if q.value < 0 and not _DIFFERS.fullmatch(q.unit):
+            raise ValueError(f"value of {q.part or 'the whole'} {q.name} is {q.value} {q.unit}")
+
+
+def _is_utc(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).utcoffset() == timedelta(0)
+    except ValueError:
+        return False
+
+
+def _record(row: Mapping[Any, Any], found: Sequence[Quantity]) -> Record[Subject]:
     for name, kinds in _EXPECTED:
         if type(row[name]) not in kinds:
             raise ValueError(f"{name} is {row[name]!r}")
@@ -242,5 +288,8 @@ def by_record(rows: Iterable[Sequence[Any]]) -> dict[int, list[Quantity]]:
     """Group rows of quantities, which start with their record's id, by record."""
     result: dict[int, list[Quantity]] = {}
     for row in rows:
-        result.setdefault(row[0], []).append(quantity(row[1:]))
+        try:
+            result.setdefault(row[0], []).append(quantity(row[1:]))
+        except ValueError as error:
+            raise ValueError(f"record {row[0]}: {error}") from error
     return result
