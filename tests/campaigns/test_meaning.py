@@ -130,6 +130,16 @@ def test_what_an_oracle_imports_counts(tmp_path: Path, monkeypatch: pytest.Monke
     assert meaning.of_module(oracle) != before
 
 
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "firmware").rglob("*.py")), ids=lambda path: path.parent.name
+)
+def test_an_oracle_runs_no_code_that_its_digest_does_not_follow(path: Path) -> None:
+    names = {
+        node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)
+    }
+    assert not names & {"runpy", "importlib", "import_module", "exec", "eval", "__import__"}
+
+
 Edit = Callable[[str], str]
 BOARD, PRIMITIVE = "stm32vldiscovery", "firmware/primitives/block-cipher/xtea"
 COMMENTS: dict[str, Edit] = {

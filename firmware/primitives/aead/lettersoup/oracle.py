@@ -6,15 +6,13 @@ is an element of GF(2^96), first byte most significant. The square-complete tran
 block cipher's independent oracle, which implements Curupira's rounds.
 """
 
-import runpy
 from collections.abc import Iterator
 from functools import reduce
 from operator import xor
-from pathlib import Path
 
+from joulemark.curupira import square_complete_transform
 from joulemark.oracle import Compute, Inputs, Output
 
-CURUPIRA = runpy.run_path(str(Path(__file__).parents[2] / "block-cipher/curupira-1/oracle.py"))
 BLOCK_BYTES = 12
 BLOCK_BITS = 96
 POLYNOMIAL = 1 << 96 | 1 << 16 | 1 << 13 | 1 << 11 | 1
@@ -43,7 +41,7 @@ def blocks_of(data: bytes) -> list[bytes]:
 
 def sct(block: int) -> int:
     """Apply four unkeyed rounds."""
-    transformed = CURUPIRA["square_complete_transform"](block.to_bytes(BLOCK_BYTES, "big"))
+    transformed = square_complete_transform(block.to_bytes(BLOCK_BYTES, "big"))
     return int.from_bytes(transformed, "big")
 
 

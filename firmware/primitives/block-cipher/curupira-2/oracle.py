@@ -1,15 +1,12 @@
 """Curupira-2 written from the paper: its key schedule as arithmetic on polynomials over GF(2).
 
-No library has it. The rounds are those of the independent Curupira-1 beside it; the key is one
+No library has it. The rounds are those of the independent oracle of Curupira-1; the key is one
 integer, whereas the C code moves bytes.
 """
 
-import runpy
-from pathlib import Path
-
+from joulemark.curupira import encrypt, sbox, select, to_matrix
 from joulemark.oracle import Compute, Inputs, Output
 
-CURUPIRA_1 = runpy.run_path(str(Path(__file__).parents[1] / "curupira-1" / "oracle.py"))
 P96 = 1 << 96 | 1 << 16 | 1 << 13 | 1 << 11 | 1
 ROUNDS = 10
 
@@ -25,11 +22,10 @@ def times_x8(a: int) -> int:
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
-    sbox, select, to_matrix = (CURUPIRA_1[name] for name in ("sbox", "select", "to_matrix"))
     k = int.from_bytes(inputs.key, "big")
     keys = [select(to_matrix(inputs.key))]
     for r in range(ROUNDS):
         k = times_x8(k ^ sbox(r) << 88)
         keys.append(select(to_matrix(k.to_bytes(12, "big"))))
     blocks = (inputs.message[i : i + 12] for i in range(0, len(inputs.message), 12))
-    return Output(output=b"".join(CURUPIRA_1["encrypt"](keys, block) for block in blocks))
+    return Output(output=b"".join(encrypt(keys, block) for block in blocks))

@@ -4,14 +4,12 @@ A block is an element of GF(2^n), first byte most significant. The square-comple
 Curupira comes from its independent oracle; that of AES computes its S-box by inversion in GF(2^8).
 """
 
-import runpy
 from functools import reduce
 from operator import xor
-from pathlib import Path
 
+from joulemark.curupira import square_complete_transform
 from joulemark.oracle import Compute, Inputs, Output
 
-CURUPIRA = runpy.run_path(str(Path(__file__).parents[2] / "block-cipher/curupira-1/oracle.py"))
 EXPONENTS = {12: (96, 16, 13, 11, 0), 16: (128, 29, 27, 24, 0)}
 C = 0x2A
 
@@ -51,7 +49,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         raise ValueError(f"{variant}: needs a block cipher")
     size = inputs.tag_bytes
     polynomial = sum(1 << e for e in EXPONENTS[size])
-    sct = aes_sct if size == 16 else CURUPIRA["square_complete_transform"]
+    sct = aes_sct if size == 16 else square_complete_transform
 
     def encrypt(block: int) -> int:
         message = block.to_bytes(size, "big")
