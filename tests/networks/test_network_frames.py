@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from joulemark._engine import Phy
 from joulemark.analysis.auditor import Auditor, Seen
 from joulemark.analysis.frames import MalformedFrameError, describe, parse
+from joulemark.catalogue import datafile
 from joulemark.catalogue.networks import Key, KeyFile, Policy, Slots
 from joulemark.errors import InputError
 from joulemark.report.capture import Capture
@@ -138,21 +139,58 @@ def test_two_frames_in_one_slot_share_a_nonce() -> None:
     assert "slot 1001 with key 2" in flaws[0].text
 
 
+def counted_by(
+    counter: int, payload: bytes, *, key: bytes = K2, index: int = 2, short: bool = False
+) -> bytes:
+    """Return a data frame with a frame counter, from the extended address or the short one."""
+    modes = 3 << 10 | 1 << 12 | (2 if short else 3) << 14
+    source = SHORT.to_bytes(2, "little") if short else EUI[::-1]
+    header = (1 | 1 << 3 | 1 << 6 | modes).to_bytes(2, "little") + b"\x01"
+    header += PAN.to_bytes(2, "little") + EUI[::-1] + source
+    header += bytes([5 | 1 << 3]) + counter.to_bytes(4, "little") + bytes([index])
+    nonce = EUI + counter.to_bytes(4, "big") + b"\x05"
+    return header + AESCCM(key, 4).encrypt(nonce, payload, header)
+
+
 def test_a_counter_that_starts_again_shares_nonces() -> None:
-    control = (1 | 1 << 3 | 1 << 6 | 3 << 10 | 1 << 12 | 3 << 14).to_bytes(2, "little")
-
-    def counted(counter: int, payload: bytes) -> bytes:
-        header = control + b"\x01" + PAN.to_bytes(2, "little") + EUI[::-1] + EUI[::-1]
-        header += bytes([5 | 1 << 3]) + counter.to_bytes(4, "little") + b"\x02"
-        nonce = EUI + counter.to_bytes(4, "big") + b"\x05"
-        return header + AESCCM(K2, 4).encrypt(nonce, payload, header)
-
     made = auditor()
-    frames = [counted(0, b"one"), counted(1, b"two")]
+    frames = [counted_by(0, b"one"), counted_by(1, b"two")]
     assert [f for frame in frames for f in made.look(seen(frame, 1001))] == []
     assert made.verified == 2
-    rebooted = counted(0, b"six")
-    assert rules([*made.look(seen(rebooted, 1005))]) == ["nonce used twice"]
+    assert rules([*made.look(seen(counted_by(0, b"six"), 1005))]) == ["nonce used twice"]
+
+
+def by_two_names() -> Auditor:
+    """An auditor that knows one key by two indices, and one mote by two addresses."""
+    keys = [Key(hex=K1.hex(), index=1), Key(hex=K2.hex(), index=2), Key(hex=K2.hex(), index=3)]
+    addresses = {f"{PAN:04x}:{SHORT:04x}": EUI.hex()}
+    return Auditor(KeyFile(key=keys, addresses=addresses), None, None)
+
+
+def test_a_mote_under_two_addresses_has_one_nonce() -> None:
+    made = by_two_names()
+    assert made.look(seen(counted_by(5, b"by the long one"), 1001)) == []
+    assert made.look(seen(counted_by(6, b"the next", short=True), 1002)) == []
+    flaws = made.look(seen(counted_by(5, b"by the short one", short=True), 1003))
+    assert rules([*flaws]) == ["nonce used twice"]
+    assert made.verified == 3
+
+
+def test_a_key_under_two_indices_is_one_key() -> None:
+    made = by_two_names()
+    assert made.look(seen(counted_by(5, b"by one"), 1001)) == []
+    assert made.look(seen(counted_by(5, b"another key", key=K1, index=1), 1002)) == []
+    flaws = made.look(seen(counted_by(5, b"by the other", index=3), 1003))
+    assert rules([*flaws]) == ["nonce used twice"]
+    assert "frame counter 5 with key 3" in flaws[0].text
+    assert made.verified == 3
+
+
+def test_two_keys_with_one_index_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_text("".join(f'[[key]]\nhex = "{k.hex()}"\nindex = 2\n' for k in (K1, K2)))
+    with pytest.raises(InputError, match="several keys have index 2"):
+        datafile.read(path, KeyFile)
 
 
 def test_whoever_restarts_counts_slots_by_itself_and_uses_nonces_again() -> None:

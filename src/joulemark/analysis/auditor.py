@@ -257,21 +257,27 @@ class Auditor:
                 None,
             )
             is_right = other is not None
-        flaws += self._by_use(frame, psdu, seen, other)
+        flaws += self._by_use(frame, psdu, seen, other, key if is_right is not False else None)
         if is_right:
             self.verified += 1
         elif key is not None and is_right is False:
             flaws.append(self._why(frame, key, psdu, seen))
         return flaws
 
-    def _by_use(self, frame: Frame, psdu: bytes, seen: Seen, other: int | None) -> list[Flaw]:
+    def _by_use(
+        self, frame: Frame, psdu: bytes, seen: Seen, other: int | None, key: bytes | None
+    ) -> list[Flaw]:
         """Check whether another frame had the same nonce.
+
+        Two frames are compared by key and nonce, under whatever index and address, and where one
+        of these is unknown by what their headers say.
 
         Args:
             frame: the parsed frame.
             psdu: its bytes.
             seen: its sender and time.
             other: the slot's number, if it differs from that of current beacons.
+            key: the key that it was secured with, if it is known and does not fail to verify it.
         """
         security = frame.security
         assert security is not None  # noqa: S101
@@ -282,9 +288,12 @@ class Auditor:
             return []
         level = None if security.asn_in_nonce else security.level
         whose = frame.source or seen.sender.encode()
-        use = (identity, whose, frame.source_pan, counter, level)
-        before = self._used.setdefault(use, (psdu, seen.begin_ps))
-        if before[0] == psdu:
+        nonce = self._nonce(frame, seen, other)
+        uses: list[tuple[object, ...]] = [(identity, whose, frame.source_pan, counter, level)]
+        uses += [(key, nonce)] if key is not None and nonce is not None else []
+        befores = [self._used.setdefault(use, (psdu, seen.begin_ps)) for use in uses]
+        before = next((before for before in befores if before[0] != psdu), None)
+        if before is None:
             return []
         what = "slot" if security.asn_in_nonce else "frame counter"
         text = (

@@ -191,6 +191,14 @@ class KeyFile(datafile.DataModel):
     """Extended addresses for nonces, in hexadecimal digits: by short address as PAN:SHORT, and by
     mote name for frames without a source address."""
 
+    @model_validator(mode="after")
+    def _one_each(self) -> Self:
+        times = Counter(key.index for key in self.key)
+        twice = [str(index) for index in times if times[index] > 1]
+        if twice:
+            raise ValueError(f"several keys have index {', '.join(twice)}")
+        return self
+
 
 class Slots(datafile.DataModel):
     """Time slots, for captures and for nonces."""
