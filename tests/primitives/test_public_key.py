@@ -4,11 +4,14 @@ Each is refused, or gives what the definition gives.
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, Literal
 
 import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import curve_constants
 import public_key_fuzz
@@ -227,6 +230,38 @@ def test_x25519_refuses_points_of_low_order(device: tuple[str, Device]) -> None:
     _, board = device
     for u in LOW_ORDER:
         assert agree(board, bytes(range(32)), u.to_bytes(32, "little")) is None, u
+
+
+def small_order() -> Iterator[bytes]:
+    """Yield the encodings of edwards25519's eight points of small order (RFC 7748, section 4.1)."""
+    p = 2**255 - 19
+    ys = [1, *((u - 1) * pow(u + 1, -1, p) % p for u in (LOW_ORDER[i] for i in (0, 1, -2, -1)))]
+    for y in ys:
+        for sign in (0,) if y in {1, p - 1} else (0, 1):
+            yield (y | sign << 255).to_bytes(32, "little")
+
+
+@pytest.mark.parametrize("device", ["ed25519"], indirect=True, scope="module")
+def test_ed25519_takes_keys_of_small_order_as_its_header_says(device: tuple[str, Device]) -> None:
+    """Their signatures are judged as OpenSSL judges them; under the identity, all messages pass."""
+    _, board = device
+    points = list(small_order())
+    assert len(set(points)) == 8
+    verified = 0
+    for key, r in itertools.product(points, points):
+        signature = r + bytes(32)
+        for message in (b"one", b"two"):
+            write(board, public_key=key, message=message, signature=signature)
+            good = board.run("verify").status is Status.OK
+            try:
+                Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+            except InvalidSignature:
+                assert not good, (key, r)
+            else:
+                assert good, (key, r)
+            verified += good
+            assert good or (key, r) != (points[0], points[0])
+    assert 2 <= verified < 128
 
 
 @pytest.mark.parametrize("device", ["ed25519"], indirect=True, scope="module")

@@ -1,6 +1,7 @@
 """All of Wycheproof's vectors that apply here: data/wycheproof lists them, with their origin.
 
-Each is run with sanitizers; what is not valid is refused, with nothing computed.
+Each is run with sanitizers; what is not valid is refused, with nothing computed. Of AEADs, one
+implementation is run: test_vectors.py shows that all of them agree.
 """
 
 import json
@@ -19,6 +20,11 @@ from vectors import LIBRARY
 DATA = Path(__file__).parent / "data/wycheproof/vectors.json.xz"
 FILES: dict[str, list[dict[str, Any]]] = json.loads(lzma.decompress(DATA.read_bytes()))["files"]
 COUNTS = {
+    "aes_ccm": 372,
+    "aes_eax": 156,
+    "aes_gcm": 232,
+    "ascon_sp800_232_aead128": 201,
+    "chacha20_poly1305": 254,
     "ecdh_secp256r1_ecpoint": 355,
     "ecdsa_secp160r1_sha256_p1363": 228,
     "ecdsa_secp256k1_sha256_p1363": 252,
@@ -27,11 +33,19 @@ COUNTS = {
     "hkdf_sha256": 86,
     "x25519": 518,
 }
+KEY_BITS = (128, 192, 256)
 SIGNATURES = {
     "ecdsa-secp160r1": "ecdsa_secp160r1_sha256_p1363",
     "ecdsa-secp256k1": "ecdsa_secp256k1_sha256_p1363",
     "ecdsa-p256": "ecdsa_secp256r1_sha256_p1363",
     "ed25519": "ed25519",
+}
+
+
+AEADS = {
+    **{f"aes-{bits}-{mode}": f"aes_{mode}" for mode in ("ccm", "eax", "gcm") for bits in KEY_BITS},
+    "ascon-aead128": "ascon_sp800_232_aead128",
+    "chacha20-poly1305": "chacha20_poly1305",
 }
 
 
@@ -45,7 +59,7 @@ def write(device: Device, **values: str) -> None:
         device.write(slot, bytes.fromhex(data))
 
 
-def device_of(primitive: str, part: str) -> closing[LocalLink]:
+def device_of(primitive: str, part: str = "") -> closing[LocalLink]:
     algorithm = LIBRARY[primitive]
     ways = [w for w in LIBRARY.implementations(algorithm) if w.runs_on("host") and part in w.name]
     return closing(LocalLink(build_local(ways[0], sanitize=True).path))
@@ -115,6 +129,38 @@ def test_x25519(part: str) -> None:
             else:
                 assert status is Status.OK, test
             assert device.read("shared", 32).hex() == test["shared"], test
+
+
+@pytest.mark.parametrize("name", AEADS)
+def test_aead(name: str) -> None:
+    """What is valid is sealed and opened; else nothing is released, and no length is guessed."""
+    algorithm = LIBRARY[name]
+    slots = algorithm.contract.file.slot
+    tried = 0
+    with device_of(name) as link:
+        device = Device(link)
+        for test in of_file(AEADS[name]):
+            names = {"key": "key", "nonce": "iv", "ad": "aad", "message": "msg", "tag": "tag"}
+            given = {slot: test[field] for slot, field in names.items()}
+            if len(given["key"]) // 2 != algorithm.sizes["key_bytes"] or any(
+                len(value) // 2 > slots[slot].bytes for slot, value in given.items()
+            ):
+                continue  # Another variant's, or more than an image takes.
+            tried += 1
+            write(device, **{**given, "message": test["ct"]})
+            status = device.run("decrypt").status
+            opened = device.read("output", len(test["ct"]) // 2).hex()
+            if test["result"] == "valid":
+                assert (status, opened) == (Status.OK, test["msg"]), test
+                write(device, **given)
+                assert device.run("encrypt").status is Status.OK, test
+                assert device.read("output", len(opened) // 2).hex() == test["ct"], test
+                assert device.read("tag", len(test["tag"]) // 2).hex() == test["tag"], test
+            else:
+                # An insecure length of the tag or the nonce may also be one that is not allowed.
+                assert status in {Status.BAD_TAG, Status.BAD_LENGTH}, test
+                assert opened == "00" * (len(opened) // 2), test
+    assert tried > 40
 
 
 def test_hkdf() -> None:

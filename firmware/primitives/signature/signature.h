@@ -10,8 +10,8 @@
 
    A secret key is uniformly random bytes; an invalid one gives CRYPTO_BAD_TAG. A seed is random
    bytes, fresh for each signature; if P_SEED_BYTES is 0 it may be null. An invalid signature or
-   public key gives CRYPTO_BAD_TAG too. Verification handles no secrets, so its time may depend on
-   all inputs. */
+   public key gives CRYPTO_BAD_TAG too; ed25519.h says which of its keys are valid. Verification
+   handles no secrets, so its time may depend on all inputs. */
 #ifndef SIGNATURE_H
 #define SIGNATURE_H
 
