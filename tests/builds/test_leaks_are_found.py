@@ -1,5 +1,6 @@
 """Leaks of time, addresses and branches are found and shown."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.cli import app
 from joulemark.curves import P256
+from joulemark.errors import ClaimError
 from joulemark.measure.leaks import Leak, observe, refusals, trials
 from joulemark.project import FIRMWARE, ROOT
 from vectors import LIBRARY
@@ -159,6 +161,35 @@ def test_leaks_are_shown_build_by_build() -> None:
     lines = {line.split()[1]: line for line in done.output.splitlines()[1:]}
     assert lines["aes-128/ttable"].split()[-2] == "traces"
     assert lines["aes-128/armv7m-fixslice"].split()[-3:] == ["none", "same", "-"]
+
+
+def test_a_leak_in_code_of_ones_own_is_located(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOULEMARK_SOURCE", "")
+    for name, text in SUMMING.items():
+        path = tmp_path / "hash/leaky" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # An image of the same code that was built elsewhere would name that place.
+        own = f'const char leaky_place[] = "{tmp_path}";\n' if name.endswith(".c") else ""
+        path.write_text(text + own)
+    chosen = ["leaks", "--source", str(tmp_path), "--primitive", "leaky", "--board", "telosb"]
+    chosen += ["--opt", "O2", "--branches", "--operation", "update"]
+    done = CliRunner().invoke(app, [*chosen, "--format", "json"])
+    assert isinstance(done.exception, ClaimError)
+    (row,) = json.loads(done.stdout)
+    assert row["cycles"] > 0
+    counts = {n: row[n] for n in ("spread", "address_traces", "refusals", "refused_traces")}
+    assert counts == {"spread": 0, "address_traces": 1, "refusals": 0, "refused_traces": 1}
+    (branch,) = row["branches"]
+    assert branch["function"] == "leaky_update"
+    assert branch["file"] == str(tmp_path / "hash/leaky/ref/leaky.c")
+    code = SUMMING["ref/leaky.c"].splitlines()
+    assert "if (ctx->low < data[i])" in code[branch["line"] - 1]
+    assert isinstance(branch["address"], int)
+    shown = CliRunner().invoke(app, chosen)
+    instruction = f"{branch['address']:#06x}: {branch['instruction']}"
+    assert f"leaky_update ({branch['file']}:{branch['line']}, {instruction})" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """`joulemark leaks`: show what time, addresses and branches reveal of secrets, build by build."""
 
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import OptimisationsOption
+from joulemark.cli._options import OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import ClaimError, InputError
 
@@ -59,6 +61,7 @@ def leaks(
     branches: Annotated[
         bool, typer.Option("--branches", help="Also check what branches depend on (slow).")
     ] = False,
+    source: SourceOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
     """Show what each build reveals of its secrets: one row per operation.
@@ -72,6 +75,7 @@ def leaks(
     from joulemark.measure.leaks import observe, on_secrets
 
     rows: list[dict[str, Any]] = []
+    located: list[str] = []
     broken = []
     chosen = list(_chosen(primitive, implementation, board))
     for flag in opt or []:
@@ -94,15 +98,17 @@ def leaks(
                 for name in names:
                     leak = observe(way, where, image, name, special=True, branches=branches)
                     rows.append(_row(where, way, f"{tool} -{flag}", leak, branches=branches))
+                    located += [
+                        f"  {where.name}, {way}, {tool} -{flag}, {name}: {b}" for b in leak.branches
+                    ]
                     if leak.any and way.secret_independent:
                         broken.append(f"  {way}, {tool} -{flag}, on {where.name}: {leak}")
     if not rows:
         what = "no implementation of that name, for these boards, with such operations on secrets"
         raise InputError(what, mend="`joulemark list primitives` names implementations")
-    if not any(row["declared public"] for row in rows):
-        for row in rows:
-            del row["declared public"]
-    typer.echo(table(rows, form))
+    typer.echo(_written(rows, form))
+    if form is Form.TEXT and located:
+        typer.echo("\n".join(["", "branches that depend on secrets:", *located]))
     if broken:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
 
@@ -110,24 +116,55 @@ def leaks(
 def _row(
     board: "Board", way: "Implementation", build: str, leak: "Leak", *, branches: bool
 ) -> dict[str, Any]:
-    spread = leak.cycles_max - leak.cycles_min
-    several = f"{leak.address_traces} of {leak.trials} traces"
-    refused = f"{leak.refusals} alike" if leak.refusals else "-"
-    if leak.refused_spread or leak.refused_traces > 1:
-        traces = f"{leak.refused_traces} traces"
-        refused = f"{leak.refusals}, differ by {leak.refused_spread:,} cycles, {traces}"
+    """Return a row for programs: names and numbers."""
     row = {
         "board": board.name,
         "implementation": str(way),
         "build": build,
         "operation": leak.operation,
+        "trials": leak.trials,
         "cycles": leak.cycles_min,
-        "spread": f"{spread:,} ({spread / leak.cycles_min:.2%})" if spread else "none",
-        "addresses": "same" if leak.address_traces == 1 else several,
-        "refusals": refused,
+        "spread": leak.cycles_max - leak.cycles_min,
+        "address_traces": leak.address_traces,
+        "refusals": leak.refusals,
+        "refused_spread": leak.refused_spread,
+        "refused_traces": leak.refused_traces,
+        "declared_public": [str(declared) for declared in leak.declared],
     }
-    row["declared public"] = "; ".join(map(str, leak.declared))
-    return row | ({"branches": str(len(leak.branches) or "none")} if branches else {})
+    return row | ({"branches": [asdict(b) for b in leak.branches]} if branches else {})
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for people."""
+    spread, traces = row["spread"], row["address_traces"]
+    refused = f"{row['refusals']} alike" if row["refusals"] else "-"
+    if row["refused_spread"] or row["refused_traces"] > 1:
+        differ = f"differ by {row['refused_spread']:,} cycles, {row['refused_traces']} traces"
+        refused = f"{row['refusals']}, {differ}"
+    shown = {
+        name: row[name] for name in ("board", "implementation", "build", "operation", "cycles")
+    }
+    shown |= {
+        "spread": f"{spread:,} ({spread / row['cycles']:.2%})" if spread else "none",
+        "addresses": "same" if traces == 1 else f"{traces} of {row['trials']} traces",
+        "refusals": refused,
+        "declared public": "; ".join(row["declared_public"]),
+    }
+    return shown | ({"branches": str(len(row["branches"]) or "none")} if "branches" in row else {})
+
+
+def _written(rows: list[dict[str, Any]], form: Form) -> str:
+    """Return the table: numbers in JSON and CSV, where lists are JSON text, and else words."""
+    if form is Form.JSON:
+        return table(rows, form)
+    if form is Form.CSV:
+        lists = {name for name, value in rows[0].items() if isinstance(value, list)}
+        return table([r | {name: json.dumps(r[name]) for name in lists} for r in rows], form)
+    shown = [_shown(row) for row in rows]
+    if not any(row["declared public"] for row in shown):
+        for row in shown:
+            del row["declared public"]
+    return table(shown, form)
 
 
 def _chosen(

@@ -9,7 +9,8 @@ secrets with each other beside the same refused public value.
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -19,11 +20,13 @@ from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation
-from joulemark.errors import VerificationError
+from joulemark.errors import InputError, ToolError, VerificationError
 from joulemark.images import BuiltImage
-from joulemark.measure.branches import WatchedBoard, deciders
+from joulemark.images.lines import lines_of
+from joulemark.measure.branches import Decider, WatchedBoard, deciders
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.oracle import Inputs, Output
+from joulemark.project import ROOT
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
 
@@ -177,6 +180,23 @@ def on_secrets(algorithm: Algorithm) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Branch:
+    """An instruction that decided a branch by different values when only secrets differed."""
+
+    function: str
+    """The symbol that it is in; empty if there is none."""
+    file: str | None
+    """The source file, within the project where it lies there; None if it is not known."""
+    line: int | None
+    address: int
+    instruction: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}, " if self.file else ""
+        return f"{self.function} ({where}{self.address:#06x}: {self.instruction})"
+
+
+@dataclass(frozen=True)
 class Leak:
     """Findings from an operation's trials."""
 
@@ -186,8 +206,7 @@ class Leak:
     cycles_max: int
     address_traces: int
     """Number of distinct digests of all addresses: 1 where nothing leaks."""
-    branches: tuple[str, ...] = ()
-    """Instructions that decided a branch by different values when only secrets differed."""
+    branches: tuple[Branch, ...] = ()
     declared: tuple[Declared, ...] = ()
     """What the code declares public although it is derived from a secret; equal in all trials."""
     refusals: int = 0
@@ -212,7 +231,7 @@ class Leak:
             return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
         if self.address_traces > 1:
             return f"{self.operation}: addresses differ"
-        return f"{self.operation}: {'; '.join(self.branches) or 'nothing'}"
+        return f"{self.operation}: {'; '.join(map(str, self.branches)) or 'nothing'}"
 
 
 def observe(
@@ -300,10 +319,35 @@ def _looking(
     operation: str,
     puts: list[Exchange],
     wiring: Wiring | None,
-) -> tuple[str, ...]:
+) -> tuple[Branch, ...]:
     """Return the instructions whose branch decisions depend on secrets, by the last two trials."""
-    watched = WatchedBoard(Image.load(image.path), board, wiring)
+    program = Image.load(image.path)
+    watched = WatchedBoard(program, board, wiring)
     device = Device(watched, attempts=1)
     seen = watched.watch(device, operation, puts[-2], deciders(image.path, board.core))
     again = watched.watch(device, operation, puts[-1], seen)
-    return tuple(str(d) for d in seen if seen[d] != again.get(d))
+    return tuple(_located(program, image, [d for d in seen if seen[d] != again.get(d)]))
+
+
+def _located(program: Image, image: BuiltImage, found: Sequence[Decider]) -> Iterator[Branch]:
+    """Yield instructions with their functions and source lines; lines as far as they are known."""
+    if not found:
+        return
+    lines = None
+    with suppress(InputError, ToolError):
+        lines = lines_of(image.path)
+    # Assemblers mark code and data with symbols that begin with $.
+    named = sorted((at & ~1, name) for name, at in program.symbols.items() if name[:1] not in "$.")
+    for decider in found:
+        at = bisect_right(named, decider.address, key=lambda symbol: symbol[0]) - 1
+        line = None if lines is None else lines[decider.address]
+        file = None if line is None else line.file
+        if file is not None and file.is_relative_to(ROOT):
+            file = file.relative_to(ROOT)
+        yield Branch(
+            named[at][1] if at >= 0 else "",
+            None if file is None else str(file),
+            None if line is None else line.number,
+            decider.address,
+            f"{decider.mnemonic} {', '.join(decider.operands)}",
+        )
