@@ -12,7 +12,7 @@ from typing import Any
 
 from joulemark._engine import Image
 from joulemark.errors import InputError, ToolError
-from joulemark.project import ROOT
+from joulemark.project import ROOT, sources
 
 _NEEDED = "compile it with -g, and do not strip it"
 
@@ -131,9 +131,9 @@ def _add(rows: dict[int, Line | None], program: Any, of_unit: Any) -> None:
 
 
 def _here(made_in: str, folder: str, name: str) -> Path:
-    """Locate a source file where the compiler found it, or within the project's tree."""
-    told = Path(made_in) / folder / name
-    for path in (told, ROOT / folder / name):
+    """Locate a source file where the compiler found it, or in the project's tree or a user's."""
+    for place in (Path(made_in), ROOT, *sources()):
+        path = place / folder / name
         if path.is_file():
             return path.resolve()
     return Path(folder) / name
