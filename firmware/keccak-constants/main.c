@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "hal.h"
-#include "hash/keccak/keccak-tables.h"
+#include "permutation/keccak-tables.h"
 
 static uint64_t made_constants[24];
 static uint8_t made_offsets[25];

@@ -10,6 +10,7 @@ _HASHES: dict[str, hashes.HashAlgorithm] = {
     "sha-256": hashes.SHA256(),
     "sha-512": hashes.SHA512(),
     "sha3-256": hashes.SHA3_256(),
+    "sha3-512": hashes.SHA3_512(),
     "blake2s-256": hashes.BLAKE2s(32),
 }
 

@@ -9,9 +9,10 @@ _HASHLIB = {
     "sha-256": "sha256",
     "sha-512": "sha512",
     "sha3-256": "sha3_256",
+    "sha3-512": "sha3_512",
     "blake2s-256": "blake2s",
 }
-_BLOCK_BYTES = {"keccak-256": 136}
+_BLOCK_BYTES = {"keccak-256": 136, "shake256": 136}
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

@@ -1,15 +1,12 @@
-/* Keccak[1088, 512] with 32 bytes of output, for ARMv7-M. */
+/* Sponges over Keccak-f[1600] with a digest of fixed length, for ARMv7-M. */
 #ifndef KECCAK_H
 #define KECCAK_H
 
 #include "hash.h"
+#define KECCAK_RATE_MAX KECCAK_RATE
+#include "permutation/keccak-f1600-armv7m.h"
 
-enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
-
-/* The even bits and the odd bits of a lane, each rotated right as listed in keccak.c. */
-typedef struct {
-    uint32_t word[2];
-} keccak_lane;
+enum { KECCAK_DIGEST_BYTES = KECCAK_DIGEST, KECCAK_BLOCK_BYTES = KECCAK_RATE };
 
 typedef struct {
     keccak_lane state[25]; /* lane (x, y) is number x + 5 y */

@@ -1,16 +1,11 @@
-/* Keccak[1088, 512] with 32 bytes of output, for the MSP430. */
+/* Sponges over Keccak-f[1600] with a digest of fixed length, for the MSP430. */
 #ifndef KECCAK_H
 #define KECCAK_H
 
 #include "hash.h"
+#include "permutation/keccak-f1600-msp430.h"
 
-enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
-
-/* Bit i of a lane is bit i / 4 of its word i % 4, so that rotating a lane by n rotates its words by
-   n / 4 or one more and renames them. */
-typedef struct {
-    uint16_t word[4];
-} keccak_lane;
+enum { KECCAK_DIGEST_BYTES = KECCAK_DIGEST, KECCAK_BLOCK_BYTES = KECCAK_RATE };
 
 typedef struct {
     keccak_lane state[25]; /* lane (x, y) is number x + 5 y */

@@ -1,11 +1,11 @@
-/* Keccak[1088, 512] with 32 bytes of output. The state is stored as bytes, so that absorbing is
-   independent of byte order. */
+/* Sponges over Keccak-f[1600] with a digest of fixed length. The state is stored as bytes, so that
+   absorbing is independent of byte order. */
 #ifndef KECCAK_H
 #define KECCAK_H
 
 #include "hash.h"
 
-enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
+enum { KECCAK_DIGEST_BYTES = KECCAK_DIGEST, KECCAK_BLOCK_BYTES = KECCAK_RATE };
 
 typedef struct {
     _Alignas(
