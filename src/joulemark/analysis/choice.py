@@ -32,7 +32,7 @@ class Option:
     leaks: bool
     """Trials of one of its operations showed that they do."""
     trials: int
-    """The smallest number of trials behind its findings."""
+    """The smallest number of trials behind its findings; 0 if trials can show nothing."""
     cycles: float
     time_s: float
     energy_j: float
@@ -58,7 +58,9 @@ class Option:
         """Its independence of secrets, in words."""
         if self.leaks:
             return "depends on data"
-        return f"independent ({self.trials} trials)" if self.claims else "no claim"
+        if not self.claims:
+            return "no claim"
+        return f"independent ({self.trials} trials)" if self.trials else "independent (claimed)"
 
     def mah_a_year(self, every_s: float, supply_v: float) -> float:
         """Return the charge that it takes per year, in mAh.
@@ -171,7 +173,7 @@ def _option(
         one_time_key=bool(about.one_time_key),
         claims=all(r.about.secret_independent for r in secret),
         leaks=any(r.finding in DEPENDENT for r in secret),
-        trials=min((r.trials or 0 for r in secret), default=0),
+        trials=min((r.trials or 0 if r.finding else 0 for r in secret), default=0),
         cycles=sum(r.cycles or 0 for r in serve),
         time_s=sum(r.time_ps or 0 for r in serve) * 1e-12,
         energy_j=sum(r.energy_net_nj or 0 for r in serve) * 1e-9,

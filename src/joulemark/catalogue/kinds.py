@@ -29,12 +29,17 @@ CLEARED_SLOTS_MAX = 16
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 SizeName = Annotated[str, Field(pattern=f"^{SIZE}$")]
+Room = Annotated[str, Field(pattern=_ROOM)]
 Prototype = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* \*?p_[a-z][a-z0-9_]*\([^()]+\)$")]
 
 
 def _term(text: str, sizes: Mapping[str, int]) -> int:
     factor, _, name = text.rpartition("*")
     return int(text) if text.isdecimal() else int(factor or 1) * sizes.get(name, 0)
+
+
+def _sum(text: str, sizes: Mapping[str, int]) -> int:
+    return sum(_term(term.strip(), sizes) for term in text.split("+"))
 
 
 def _same_names(value: Any) -> Any:
@@ -48,8 +53,11 @@ Wiring = Annotated[dict[Identifier, Identifier], BeforeValidator(_same_names)]
 class Slot(datafile.DataModel):
     """A buffer of the image."""
 
-    bytes: Annotated[int, Field(ge=1, le=1 << 24)] | Annotated[str, Field(pattern=_ROOM)]
-    """A number, or what the variant needs: one of its sizes, a multiple, or a sum of such."""
+    bytes: (
+        Annotated[int, Field(ge=1, le=1 << 24)] | Room | Annotated[list[Room], Field(min_length=1)]
+    )
+    """A number, or what the variant needs: one of its sizes, a multiple, or a sum of such; the
+    largest of several."""
     cleared: bool = False
     """The image clears it before each operation."""
 
@@ -57,7 +65,14 @@ class Slot(datafile.DataModel):
         """Return its bytes in the image of a variant with these sizes; at least one."""
         if isinstance(self.bytes, int):
             return self.bytes
-        return max(1, sum(_term(term.strip(), sizes) for term in self.bytes.split("+")))
+        return max(1, *(_sum(each, sizes) for each in self.needs))
+
+    @property
+    def needs(self) -> list[str]:
+        """What it must hold, each at a time; nothing where its bytes are a number."""
+        if isinstance(self.bytes, int):
+            return []
+        return [self.bytes] if isinstance(self.bytes, str) else self.bytes
 
 
 class Input(datafile.DataModel):
@@ -141,7 +156,7 @@ class KindFile(datafile.DataModel):
             if given.size not in known:
                 raise ValueError(f"input.{name}.size: there are {', '.join(known)}")
         for name, slot in self.slot.items():
-            used = re.findall(SIZE, slot.bytes) if isinstance(slot.bytes, str) else []
+            used = re.findall(SIZE, " ".join(slot.needs))
             if unknown := set(used) - {*self.constants, *self.sizes}:
                 there = ", ".join((*self.constants, *self.sizes))
                 raise ValueError(f"slot.{name}.bytes: no size {min(unknown)}; there are {there}")

@@ -10,6 +10,7 @@ from joulemark.campaign.job import Job
 from joulemark.catalogue.boards import MCU
 from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
+from joulemark.measure import declared
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
 from joulemark.meters.model import ModelMeter
@@ -104,6 +105,10 @@ class Emulated(BoardSession):
             if self.meter.current_of(part, state, clock_hz) is not None:
                 states[part, state] += picoseconds
         timer_ps = self._timer_ps(shown)
+        # What code declares public differs between trials too, and its time may depend on that:
+        # only `leaks`, which holds it fixed, can tell.
+        declares = declared.FUNCTION in self.program.symbols
+        equal = len({w.addresses for w in windows}) == 1
         return Outcome(
             quantities=[
                 *(q._replace(exact=exact) if q.unit in {"cycles", "ps"} else q for q in costs),
@@ -130,10 +135,11 @@ class Emulated(BoardSession):
                 for w in windows
             ],
             repetitions=repetitions,
-            addresses_equal=len({w.addresses for w in windows}) == 1,
+            addresses_equal=None if declares else equal,
             notes=[
                 *self.meter.notes(self._at_clock(shown.window)),
                 *filter(None, [self._place.timing_note]),
+                *(["varies with what the code declares public"] if declares else []),
                 *(
                     [f"clock {self.job.firmware.clock}: {self.clock.note}"]
                     if self.clock.note

@@ -1,0 +1,6 @@
+#define KECCAK_RATE_MAX 168
+#include "permutation/keccak-f1600-armv7m.h"
+#include "permutation/keccak-sponge.h"
+
+#include "kem/ml-kem/mlkem-arithmetic.h"
+#include "kem/ml-kem/mlkem-body.h"

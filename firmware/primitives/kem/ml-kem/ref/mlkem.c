@@ -1,0 +1,5 @@
+#include "permutation/keccak-f1600-ref.h"
+#include "permutation/keccak-sponge.h"
+
+#include "kem/ml-kem/mlkem-arithmetic.h"
+#include "kem/ml-kem/mlkem-body.h"
