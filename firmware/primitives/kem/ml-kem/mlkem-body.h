@@ -165,6 +165,15 @@ static inline void put_compressed(sink *out, const int16_t *p, unsigned d) {
     }
 }
 
+/* Not inlined, so that their frames are not below all that encryption calls. */
+CRYPTO_NOT_INLINE static void put_u(sink *out, const int16_t *p) {
+    put_compressed(out, p, MLKEM_DU);
+}
+
+CRYPTO_NOT_INLINE static void put_v(sink *out, const int16_t *p) {
+    put_compressed(out, p, MLKEM_DV);
+}
+
 /* Unpacks and decompresses a polynomial (equation 4.8). The ciphertext is public. */
 static inline void decompressed(int16_t *p, const uint8_t *from, unsigned d) {
     uint32_t bits = 0;
@@ -203,7 +212,7 @@ CRYPTO_NOT_INLINE static unsigned encrypt(keccak_sponge *s, sink out, const uint
         transform_back(p);
         start_noise(s, seed, (uint8_t)(MLKEM_K + i));
         add_noise(p, s, 2);
-        put_compressed(&out, p, MLKEM_DU);
+        put_u(&out, p);
     }
     unsigned high = 0;
     clear(p);
@@ -214,7 +223,7 @@ CRYPTO_NOT_INLINE static unsigned encrypt(keccak_sponge *s, sink out, const uint
     add_noise(p, s, 2);
     for (unsigned i = 0; i < N; i++)
         p[i] = (int16_t)(p[i] + message_term(message[i / 8] >> i % 8));
-    put_compressed(&out, p, MLKEM_DV);
+    put_v(&out, p);
     crypto_wipe(p, sizeof p);
     crypto_wipe(y, sizeof y);
     const unsigned top = 1u << (8 * sizeof high - 1);

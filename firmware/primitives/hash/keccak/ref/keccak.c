@@ -2,6 +2,24 @@
 
 #include "permutation/keccak-f1600-ref.h"
 
+/* Keccak-f[1600] on a state of bytes. */
+static void keccak_f1600(uint8_t state[200]) {
+    uint64_t a[25], c[5];
+    for (unsigned i = 0; i < 25; i++) {
+        a[i] = 0;
+        for (unsigned j = 8; j-- > 0;)
+            a[i] = a[i] << 8 | state[8 * i + j];
+    }
+#include "permutation/keccak-rounds.inc"
+    for (unsigned i = 0; i < 25; i++) {
+        for (unsigned j = 0; j < 8; j++) {
+            state[8 * i + j] = (uint8_t)a[i];
+            a[i] >>= 8;
+        }
+    }
+    crypto_wipe(c, sizeof c);
+}
+
 void keccak_init(keccak_ctx *ctx) {
     for (unsigned i = 0; i < sizeof ctx->state; i++)
         ctx->state[i] = 0;
