@@ -12,7 +12,7 @@ C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'te
 # Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-rust check check-rust check-python check-c check-oldest audit release setup format wheel bench clean help lock
+.PHONY: run test test-rust check check-rust check-python check-c audit release setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -29,7 +29,7 @@ test: setup test-rust ## run all tests
 test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine alone
 	cargo test --workspace --profile verify --quiet
 
-check: check-rust check-python check-c check-oldest audit ## format, lint, types; oldest Rust; dependencies
+check: check-rust check-python check-c audit ## format, lint and types of all three languages; dependencies
 
 check-rust: $(VENV)/.system
 	rustfmt --check --edition 2024 $(RUST_FILES)
@@ -40,9 +40,6 @@ check-python: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/stubtest joulemark._engine
-
-check-oldest: $(VENV)/.system ## the engine with the oldest Rust that is promised
-	tools/check-oldest-rust.sh
 
 audit: setup ## licences, origins and known flaws of dependencies
 	tools/audit.sh

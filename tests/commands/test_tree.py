@@ -8,6 +8,7 @@ from joulemark.project import ROOT
 FILES = {
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile"),
     *("pyproject.toml", "requirements.lock", "Cargo.toml", "Cargo.lock", "clippy.toml"),
+    "deny.toml",
     *(".clang-format", ".gitignore"),
 }
 TOOLS = {".ci", "docs", "tools"}
