@@ -47,7 +47,9 @@ class _Commands(TyperGroup):
         (info,) = (
             i for i in app.registered_commands if i.callback and i.callback.__module__ == name
         )
-        info.name, info.cls = cmd_name, FiniteCommand
+        info.name = cmd_name
+        if info.cls is TyperCommand:  # Others are made of it.
+            info.cls = FiniteCommand
         command = get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
         assert isinstance(command, TyperCommand)  # noqa: S101
         return command

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+
+from joulemark.cli._options import FiniteCommand
 
 if TYPE_CHECKING:
     from joulemark.meters.options import Declared
@@ -15,7 +16,7 @@ _NAMED, _GIVEN = "joulemark.meter", "joulemark.meter.given"
 _ARGUMENTS = "joulemark.arguments"
 
 
-class MeasuringCommand(TyperCommand):
+class MeasuringCommand(FiniteCommand):
     """A command with --meter, which takes and shows the options that the meter declares."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
