@@ -99,9 +99,6 @@ class Chip:
     def series(self) -> str:
         """Name of the series of chips that share its peripherals."""
     @property
-    def timing_note(self) -> str:
-        """The part of its emulated timing that was not compared with silicon; empty if none."""
-    @property
     def memories_keep_state(self) -> bool:
         """Whether caches or line buffers make times depend on earlier execution."""
     @property

@@ -104,3 +104,4 @@ def test_brackets_in_a_symbol_are_no_markup(tmp_path: Path) -> None:
         *("profile", str(tmp_path / "p.elf"), "--board", "telosb", "--max-cycles", "100")
     )
     assert "f[/x]" in done.stdout
+    assert "errors, telosb: time exact (" in done.stdout

@@ -236,9 +236,6 @@ pub struct Chip {
     pub fpu: String,
     /// The series of chips that share their peripherals, as the emulation and the firmware name it.
     pub series: String,
-    /// What has not been compared with silicon in the chip's timing; shown with every result.
-    #[serde(default)]
-    pub timing_note: String,
     /// A one-sentence description.
     pub description: String,
     /// Short names of the documents that sources cite, and their titles.

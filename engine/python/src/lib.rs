@@ -148,11 +148,6 @@ impl Chip {
     }
 
     #[getter]
-    fn timing_note(&self) -> &str {
-        &self.chip.timing_note
-    }
-
-    #[getter]
     fn memories_keep_state(&self) -> bool {
         self.chip.memories_keep_state()
     }

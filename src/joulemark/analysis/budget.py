@@ -22,7 +22,7 @@ from uncertainties import (  # type: ignore[import-untyped]
 )
 
 from joulemark.analysis.scenario import Battery, Message, Scenario, Step
-from joulemark.catalogue import boards, chips
+from joulemark.catalogue import accuracy, boards, chips
 from joulemark.catalogue.boards import Activity, Board, Load, Radio, RadioState, Stated
 from joulemark.errors import InputError
 from joulemark.meters import model
@@ -467,7 +467,7 @@ class _Device:
             shares = {state: part / sum(states.values()) for state, part in states.items()}
             ampere = sum(self.state_a(state) * share for state, share in shares.items())
             text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
-            bound = None if record.provenance.timing_note else 0.0
+            bound = accuracy.of_chip(self.board.chip).bound
             spent = self.quantity(name, seconds, bound, text)
             return seconds, self.volt * (ampere - self.sleep_a) * spent
         nj = record.energy_gross_nj or 0.0

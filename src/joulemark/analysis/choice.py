@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from joulemark.analysis.advice import Candidate
 from joulemark.catalogue.primitives import STATUSES, Implementation, Status
+from joulemark.records import bounds
 from joulemark.records.record import DEPENDENT, PrimitiveRecord
 
 Metric = Literal["energy", "time", "flash", "ram", "stack"]
@@ -41,6 +42,8 @@ class Option:
     ram_bytes: int
     stack_bytes: int
     """The maximum over its measured operations, as for flash and RAM."""
+    errors: str
+    """How far its time and energy may be off."""
 
     def of(self, metric: Metric) -> float:
         """Return the value of a quantity, in SI units or bytes."""
@@ -180,6 +183,7 @@ def _option(
         flash_bytes=most(lambda r: r.flash_bytes),
         ram_bytes=most(lambda r: r.ram_bytes),
         stack_bytes=most(lambda r: r.stack_bytes),
+        errors=bounds.of_record(serve[0]),
     )
 
 

@@ -69,3 +69,20 @@ def table(rows: Sequence[Mapping[str, Any]], form: Form) -> str:
         ).rstrip()
         for row in texts
     )
+
+
+def figures(rows: Sequence[Mapping[str, Any]], errors: Sequence[str], form: Form) -> str:
+    """Return a table of figures with how far they may be off.
+
+    Args:
+        rows: as in `table`.
+        errors: of each row, as `bounds` says them: a column for programs, lines below for people.
+        form: as in `table`.
+    """
+    from joulemark.records import bounds
+
+    if form in {Form.JSON, Form.CSV}:
+        told = zip(rows, errors, strict=True)
+        return table([{**row, "errors": error} for row, error in told], form)
+    between = [""] if form is Form.MARKDOWN else []
+    return "\n".join([table(rows, form), *between, *bounds.lines(errors)])

@@ -66,6 +66,8 @@ def show(
     from rich.console import Console
     from rich.table import Table
 
+    from joulemark.records import bounds
+
     rows = _fastest(records)
     if not rows:
         return
@@ -101,7 +103,8 @@ def show(
     console.print(fitting)
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
-    console.print(described(rows, cases, cut=cut), highlight=False, soft_wrap=True)
+    for line in (described(rows, cases, cut=cut), *bounds.lines(map(bounds.of_record, rows))):
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 def _fastest(records: "Iterable[PrimitiveRecord]") -> "list[PrimitiveRecord]":

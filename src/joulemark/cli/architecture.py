@@ -8,7 +8,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
-from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli._output import Form, FormOption, figures, table
 from joulemark.subjects.architecture.options import ArchitectureOptions
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def architecture(
 
 
 def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:
+    from joulemark.records import bounds
+
     if form in {Form.CSV, Form.JSON}:
         rows = [
             {
@@ -68,6 +70,7 @@ def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:
                 "lower": q.lower,
                 "upper": q.upper,
                 "grade": q.grade,
+                "error": bounds.of_quantity(r, q),
             }
             for r in records
             for q in r.quantities
@@ -92,7 +95,12 @@ def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:
         some = [r for r in records if r.subject.aspect in aspects]
         if some:
             typer.echo(f"{title}: {where}\n")
-            typer.echo(table([{"": r.subject.row, **row(_Values(r))} for r in some], form) + "\n")
+            shown = [{"": r.subject.row, **row(_Values(r))} for r in some]
+            errors = list(map(bounds.of_record, some))
+            typer.echo(
+                (table(shown, form) if aspects == {"memory"} else figures(shown, errors, form))
+                + "\n"
+            )
 
 
 class _Values:

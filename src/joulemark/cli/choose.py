@@ -21,7 +21,7 @@ from joulemark.cli._options import (
     message_bytes,
     not_nan,
 )
-from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli._output import Form, FormOption, figures
 from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.words import counted
 
@@ -463,7 +463,7 @@ def _show(
     on_front = choice.front(good)
     chosen = choice.ranked(good, by.value) if form is Form.JSON else choice.shown(good, by.value)
     volt = question.board.supply_v.value
-    rows = []
+    rows, errors = [], []
     for option in chosen if form in {Form.JSON, Form.CSV} else chosen[:top]:
         build = option.build
         row: dict[str, Any] = {
@@ -482,15 +482,17 @@ def _show(
         if use.every is not None:
             row["mAh a year"] = option.mah_a_year(use.every, volt)
         rows.append(row)
+        errors.append(option.errors)
     if form is Form.JSON:
+        rows = [{**row, "errors": error} for row, error in zip(rows, errors, strict=True)]
         payload = {"question": str(question), "candidates": rows, **_life(question, good, by, use)}
         typer.echo(json.dumps(payload, indent=1, ensure_ascii=False))
         return
     if form is Form.CSV:
-        typer.echo(table(rows, form))
+        typer.echo(figures(rows, errors, form))
         return
     typer.echo(f"{question}\n")
-    typer.echo(table(rows, form))
+    typer.echo(figures(rows, errors, form))
     hidden = len(good) - len(rows)
     more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
     typer.echo(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")

@@ -34,6 +34,8 @@ class _Priced:
     ledger: Mapping[str, Any]
     energies: Sequence[tuple[str, float, float]]
     """Side, its energy in joules and its supply voltage."""
+    errors: Sequence[str]
+    """How far times and energies may be off."""
 
 
 @app.command()
@@ -88,6 +90,7 @@ def handshake(
     last, including sending, waiting and listening.
     """
     from joulemark.campaign.options import checked
+    from joulemark.records import bounds
     from joulemark.records.store import Store
     from joulemark.subjects.handshake.options import HandshakeOptions
 
@@ -116,8 +119,10 @@ def handshake(
             f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
             f"battery of {battery_mah:g} mAh at {volts:g} V"
         )
+    lines += bounds.lines(priced.errors)
     if as_json:
-        typer.echo(json.dumps({**priced.ledger, "battery": batteries}, ensure_ascii=False))
+        told = {**priced.ledger, "battery": batteries, "errors": list(dict.fromkeys(priced.errors))}
+        typer.echo(json.dumps(told, ensure_ascii=False))
     else:
         typer.echo("\n".join(lines))
 
@@ -128,6 +133,7 @@ def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:
     from joulemark.catalogue.primitives import library
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
+    from joulemark.records import bounds
     from joulemark.records.record import of_primitives
     from joulemark.subjects.handshake.measure import sides as sides_of
 
@@ -147,6 +153,7 @@ def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:
             (side, sum(_of(records[name], "energy_gross_nj") for name in operations) * 1e-9, volts)
             for side, operations in sides.items()
         ],
+        list(map(bounds.of_record, records.values())),
     )
 
 
@@ -186,6 +193,7 @@ def _bench_ledger(
 def _on_air(file: Path, store: "Store") -> _Priced:
     """Return the ledger of a network."""
     from joulemark.catalogue.networks import read_network
+    from joulemark.records import bounds
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
     from joulemark.subjects.handshake.ledger import ledger, records
 
@@ -193,7 +201,8 @@ def _on_air(file: Path, store: "Store") -> _Priced:
     running = RunningNetwork(network, observe=True)
     refuse_unused_wiring(network)
     priced = ledger(running)
-    store.append_new(*records(running, priced))
+    kept = list(records(running, priced))
+    store.append_new(*kept)
     sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
     lines = [f"{priced.primitive}: {sizes}; all are the oracle's, and both keys"]
     if priced.sessions > 1:
@@ -204,6 +213,7 @@ def _on_air(file: Path, store: "Store") -> _Priced:
         [*lines, ""],
         asdict(priced),
         [(side.side, side.uj * 1e-6, side.supply_v) for side in priced.sides],
+        list(map(bounds.of_record, kept)),
     )
 
 

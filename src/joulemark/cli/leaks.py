@@ -8,7 +8,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
-from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli._output import Form, FormOption, figures
 from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
@@ -73,9 +73,11 @@ def leaks(
     """
     from joulemark.images import build_image, toolchain
     from joulemark.measure.leaks import observe, on_secrets
+    from joulemark.records import bounds
 
     rows: list[dict[str, Any]] = []
     located: list[str] = []
+    errors: list[str] = []
     broken = []
     chosen = list(_chosen(primitive, implementation, board))
     for flag in opt or []:
@@ -97,6 +99,7 @@ def leaks(
                 image = build_image(way, where, compiler=tool, optimisation=flag)
                 for name in names:
                     leak = observe(way, where, image, name, special=True, branches=branches)
+                    errors.append(bounds.of_board(where, None))
                     rows.append(_row(where, way, f"{tool} -{flag}", leak, branches=branches))
                     located += [
                         f"  {where.name}, {way}, {tool} -{flag}, {name}: {b}" for b in leak.branches
@@ -106,7 +109,7 @@ def leaks(
     if not rows:
         what = "no implementation of that name, for these boards, with such operations on secrets"
         raise InputError(what, mend="`joulemark list primitives` names implementations")
-    typer.echo(_written(rows, form))
+    typer.echo(_written(rows, errors, form))
     if form is Form.TEXT and located:
         typer.echo("\n".join(["", "branches that depend on secrets:", *located]))
     if broken:
@@ -153,18 +156,19 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     return shown | ({"branches": str(len(row["branches"]) or "none")} if "branches" in row else {})
 
 
-def _written(rows: list[dict[str, Any]], form: Form) -> str:
+def _written(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
     """Return the table: numbers in JSON and CSV, where lists are JSON text, and else words."""
     if form is Form.JSON:
-        return table(rows, form)
+        return figures(rows, errors, form)
     if form is Form.CSV:
         lists = {name for name, value in rows[0].items() if isinstance(value, list)}
-        return table([r | {name: json.dumps(r[name]) for name in lists} for r in rows], form)
+        flat = [r | {name: json.dumps(r[name]) for name in lists} for r in rows]
+        return figures(flat, errors, form)
     shown = [_shown(row) for row in rows]
     if not any(row["declared public"] for row in shown):
         for row in shown:
             del row["declared public"]
-    return table(shown, form)
+    return figures(shown, errors, form)
 
 
 def _chosen(

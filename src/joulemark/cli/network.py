@@ -15,7 +15,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import to_write
-from joulemark.cli._output import Form, table
+from joulemark.cli._output import Form, figures
 from joulemark.errors import AirError, InputError
 from joulemark.words import counted
 
@@ -333,6 +333,8 @@ def _write_keys(path: Path, keys: "Sequence[Any]") -> None:
 def _result(
     running: "RunningNetwork", duration_s: float, totals: _Totals, auditor: "Auditor"
 ) -> dict[str, Any]:
+    from joulemark.records import bounds
+
     motes = []
     for number, seat in enumerate(running.seats):
         energy = running.energy(number)
@@ -352,6 +354,7 @@ def _result(
                 / seat.board.supply_v.value
                 / max(duration_s - seat.mote.start_s, 1e-12),
                 "grade": energy.grade,
+                "errors": bounds.of_board(seat.board, seat.mote.clock, energy.grade),
                 "parts_mj": running.parts_mj(number),
             }
         )
@@ -388,7 +391,7 @@ def _print(result: Mapping[str, Any]) -> None:
                 "mean (mA)": round(mote["mean_current_ma"], 6),
             }
         )
-    typer.echo(table(rows, Form.TEXT))
+    typer.echo(figures(rows, [mote["errors"] for mote in result["motes"]], Form.TEXT))
     flaws, verified = len(result["flaws"]), result["verified"]
     frames = counted(result["frames"], "frame")
     typer.echo(f"{frames}, {verified:,} verified, {counted(flaws, 'flaw')}")

@@ -266,6 +266,7 @@ def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending") 
     from joulemark.analysis.spending import ASLEEP
     from joulemark.meters.model import ModelMeter
     from joulemark.meters.power import duration_s
+    from joulemark.records import bounds
 
     meter = ModelMeter(board)
     spent_nj = spending.by_function()
@@ -308,6 +309,8 @@ def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending") 
     )
     for note in meter.notes(profiled.times):
         typer.echo(note)
+    for line in bounds.lines([bounds.of_board(board, None, meter.energy(profiled.times).grade)]):
+        typer.echo(line)
 
 
 def _print_lines(spent: "Mapping[Line | None, Spent]", top: int) -> None:

@@ -304,14 +304,18 @@ def _tell(records: "Records", count: str, *, is_emulated: bool) -> None:
 
 def _show(store: "Store", found: "Found") -> None:
     """Print a table of what was found; load only the records that it shows."""
+    from joulemark.records import bounds
     from joulemark.report import rows
     from joulemark.subjects.primitive import PrimitiveSubject
 
     if any(isinstance(point.case.subject, PrimitiveSubject) for point in found.work.points):
         _show_primitives(store, found)
         return
-    for title, some in rows.tables([r for r in found.records(store) if r.status == "ok"]):
+    good = [r for r in found.records(store) if r.status == "ok"]
+    for title, some in rows.tables(good):
         typer.echo(f"{title}\n{table(some, Form.TEXT)}\n")
+    for line in bounds.lines(map(bounds.of_record, good)):
+        typer.echo(line)
 
 
 def _show_primitives(store: "Store", found: "Found") -> None:

@@ -9,7 +9,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
-from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli._output import Form, FormOption, figures
 from joulemark.subjects.slot.options import SlotOptions
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def slot(
     """
     from joulemark.conduct import Means, conduct
     from joulemark.measure.pool import Processes
+    from joulemark.records import bounds
     from joulemark.records.record import of_type
     from joulemark.records.store import Store
     from joulemark.report.rows import line
@@ -103,10 +104,11 @@ def slot(
         if others and digest in found
     ]
     if not compared and (form is not Form.TEXT or len(done) > 1):
-        typer.echo(table([row(one) for one in done], form))
+        typer.echo(figures([row(one) for one in done], list(map(bounds.of_record, done)), form))
     for one in compared:
         of = {} if form is Form.TEXT and len(compared) == 1 else {"slot": str(one.slot.subject)}
-        typer.echo(table([of | of_one for of_one in one.rows()], form))
+        errors = [bounds.of_record(of_one) for _, of_one in one.all]
+        typer.echo(figures([of | of_one for of_one in one.rows()], errors, form))
     if out is not None:
         from joulemark.subjects.slot.page import write_page
 

@@ -138,7 +138,6 @@ class Emulated(BoardSession):
             addresses_equal=None if declares else equal,
             notes=[
                 *self.meter.notes(self._at_clock(shown.window)),
-                *filter(None, [self._place.timing_note]),
                 *(["varies with what the code declares public"] if declares else []),
                 *(
                     [f"clock {self.job.firmware.clock}: {self.clock.note}"]

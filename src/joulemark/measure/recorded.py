@@ -9,7 +9,7 @@ from typing import TypeVar
 from joulemark._engine import Image
 from joulemark.campaign.case import Case
 from joulemark.campaign.versions import engine_digest, engine_version, host, project_commit
-from joulemark.catalogue import chips
+from joulemark.catalogue import accuracy, chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage
 from joulemark.records.record import Provenance, Quantity, Record, Sample
@@ -92,7 +92,7 @@ def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provena
         board_title=board.title,
         board_digest=board.digest,
         chip_digest=chips.digest(board.chip),
-        timing_note=chip.timing_note,
+        timing_note=accuracy.of_clock(board, clock),
         memories_keep_state=chip.memories_keep_state,
         project_commit=commit,
         engine_version=engine_version(),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from joulemark.errors import InputError
-from joulemark.records import tables
+from joulemark.records import bounds, tables
 from joulemark.records.record import Quantity, Record
 from joulemark.records.store import Store
 from joulemark.subjects import Subject
@@ -132,7 +132,7 @@ def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
 
     kept = ("key", "case_digest", "measured_at", "board", "clock", "runner", "meter", "unit")
     columns = [n for n in kept if n != "unit"]
-    columns += ["specimen", "subject", "build", *Quantity._fields]
+    columns += ["specimen", "subject", "build", *Quantity._fields, "error"]
     rows: dict[str, list[Any]] = {name: [] for name in columns}
     for record in records:
         described = _described(record)
@@ -142,7 +142,11 @@ def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
             "build": str(record.build or ""),
         }
         for quantity in record.quantities:
-            for name, value in {**head, **quantity._asdict()}.items():
+            for name, value in {
+                **head,
+                **quantity._asdict(),
+                "error": bounds.of_quantity(record, quantity),
+            }.items():
                 rows[name].append(value)
     return pd.DataFrame({name: _column(values) for name, values in rows.items()})
 
@@ -150,6 +154,7 @@ def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
 def _described(record: Record[Subject]) -> dict[str, Any]:
     row = tables.record_row(record)
     tagged = row.pop("subject")
+    row.pop("timing_note")
     return {
         **{name: row.pop(name) for name in ("key", "case_digest", "measured_at")},
         **{name: row.pop(name) for name in ("status", "failure", "board", "clock", "chip")},
@@ -159,6 +164,8 @@ def _described(record: Record[Subject]) -> dict[str, Any]:
         **row,
         "exact": record.exact if record.quantities else None,
         "energy_grade": record.energy_grade,
+        "time_error": bounds.of_time(record) if record.quantities else None,
+        "energy_error": bounds.of_energy(record) or None,
     }
 
 

@@ -142,7 +142,7 @@ class Provenance:
     board_digest: str = ""
     chip_digest: str = ""
     timing_note: str = ""
-    """The part of the chip's emulated timing that was not compared with silicon; empty if none."""
+    """How far time may be off, and what says so; empty on hardware: `bounds` says it."""
     memories_keep_state: bool | None = None
     """Whether the chip has caches or line buffers, so that equal work can take unequal times."""
     compiler_version: str | None = None

@@ -25,6 +25,7 @@ from joulemark.analysis.advice import (
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import boards, kinds
 from joulemark.errors import JoulemarkError
+from joulemark.records import bounds
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page, rows
@@ -156,12 +157,14 @@ def write_report(store: Store, path: Path) -> None:
     own_page = ("primitive", "library")
     good = [r for r in last if r.status == "ok" and r.subject.type not in own_page]
     tables = list(rows.tables(good))
+    errors = bounds.lines(map(bounds.of_record, good))
     if records:
         # Validating each piece of each chart takes longer than all the rest; the tests do it.
         with schemapi.debug_mode(arg=False):
-            page.write(render(records, libraries, tables), path)
+            page.write(render(records, libraries, tables, errors), path)
     elif libraries or tables:
-        page.write(page.render("others.html.jinja", libraries=libraries, tables=tables), path)
+        values = {"libraries": libraries, "tables": tables, "errors": errors}
+        page.write(page.render("others.html.jinja", **values), path)
     else:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
 
@@ -170,6 +173,7 @@ def render(
     records: Sequence[PrimitiveRecord],
     libraries: Sequence[Place] = (),
     tables: Sequence[rows.Table] = (),
+    errors: Sequence[str] = (),
 ) -> str:
     """Render the report as HTML."""
     specifications: dict[str, Any] = {}
@@ -189,6 +193,7 @@ def render(
         estimated=ESTIMATED,
         libraries=libraries,
         tables=tables,
+        errors=errors,
         comparison=comparison,
         kinds=titles,
         columns=_COLUMNS,
@@ -361,7 +366,7 @@ def _conditions(records: Sequence[PrimitiveRecord]) -> dict[str, list[str]]:
         "Runner": distinct([c.runner for c in where]),
         "Unit": distinct([c.unit for c in where]),
         "Meter": distinct([c.meter for c in where]),
-        "Weakest grade of a current": distinct([r.energy_grade for r in records]),
+        "Errors": distinct([bounds.of_record(r) for r in records]),
         "Compiler": distinct([p.compiler_version for p in how]),
         "Flags": distinct([p.flags for p in how]),
         "Engine": distinct([p.engine_version for p in how]),

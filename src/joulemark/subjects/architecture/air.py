@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from joulemark.analysis.frames import Frame, MalformedFrameError, parse
 from joulemark.campaign.case import Build
 from joulemark.catalogue.architectures import Air, AirMote, Architecture, Attack, Seen
-from joulemark.catalogue.boards import RADIO, Board
+from joulemark.catalogue.boards import RADIO, Board, Grade
 from joulemark.catalogue.networks import Network
 from joulemark.errors import InputError, VerificationError
 from joulemark.meters.model import ModelMeter
-from joulemark.meters.power import Energy, occupancy
+from joulemark.meters.power import Energy, occupancy, weakest
 from joulemark.runners.network import RunningNetwork, fault_error, image_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Harm:
     extra_part_nj: Mapping[str, float]
     drawn_nj: float
     """Energy without the attack."""
+    grade: Grade
+    """The weakest grade of the currents."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ class OnAir:
                     extra_nj=mine.gross_nj - base.gross_nj,
                     extra_part_nj={k: (parts[k] - before.get(k, 0.0)) * 1e6 for k in parts},
                     drawn_nj=base.gross_nj,
+                    grade=weakest([mine.grade, base.grade]),
                 ),
             )
 

@@ -404,11 +404,11 @@ class Pricing:
             costs = [
                 Quantity("attacker", "frames", "frames", harm.frames, exact=True),
                 Quantity("", "time", "ps", round(self._air.air.for_s * 1e12), exact=True),
-                Quantity("", "energy_before", "nJ", harm.drawn_nj, exact=True),
-                Quantity("", "energy_more", "nJ", harm.extra_nj, exact=True),
+                Quantity("", "energy_before", "nJ", harm.drawn_nj, grade=harm.grade, exact=True),
+                Quantity("", "energy_more", "nJ", harm.extra_nj, grade=harm.grade, exact=True),
             ]
             costs += [
-                Quantity(part, "energy_more", "nJ", nj, exact=True)
+                Quantity(part, "energy_more", "nJ", nj, grade=harm.grade, exact=True)
                 for part, nj in harm.extra_part_nj.items()
             ]
             note = f"victim: {attack.victim}; nothing of it was taken, and the service went on"
@@ -444,7 +444,6 @@ class Pricing:
     ) -> Record[ArchitectureSubject]:
         subject = self._case(aspect, row).subject
         assert isinstance(subject, ArchitectureSubject)  # noqa: S101
-        chip = chips.load_chip(self.board.chip)
         clock = self.board.clock_profile(self.clock)
         return recorded(
             self._key(aspect, row),
@@ -455,7 +454,7 @@ class Pricing:
                 quantities=quantities,
                 samples=samples or (),
                 repetitions=self.executions if samples else 1,
-                notes=[*notes, *filter(None, [chip.timing_note, clock.note])],
+                notes=[*notes, *filter(None, [clock.note])],
             ),
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.report import page
 from joulemark.report.charts import responsive
@@ -183,6 +184,7 @@ def text(found: Record[SlotSubject]) -> str:
         lines.append(f"    {one.step:16}{one.work:23}{one.us:9,.1f}{one.uj:9,.2f}")
     lines.append(f"  {found.trials:,} slots of {ticks} ticks: no moment missed")
     lines += [f"  {failure}" for failure in failures(found)]
+    lines += [f"  {line}" for line in bounds.lines([bounds.of_record(found)])]
     return "\n".join(lines)
 
 
@@ -280,6 +282,7 @@ def write_page(
         "slot.html.jinja",
         slots=[(one, row(one), certificate(one), rows(one)) for one in done],
         what_ifs=what_ifs,
+        errors=bounds.lines(map(bounds.of_record, done)),
         data=page.packed(json.dumps({"plots": plots})),
     )
     page.write(html, path)

@@ -1,0 +1,82 @@
+"""How far a figure may be off, and on what that rests: in words beside every figure.
+
+Of time it is what the chip's emulated cycles were compared with; of energy the weakest grade of the
+currents. What was measured on hardware carries its own interval.
+"""
+
+from collections.abc import Iterable
+
+from joulemark.campaign.estimates import ESTIMATE
+from joulemark.catalogue import accuracy
+from joulemark.catalogue.boards import Board, Grade
+from joulemark.meters.power import weakest
+from joulemark.records.record import Quantity, Record, ResultGrade
+from joulemark.subjects import Subject
+
+_TIME = frozenset({"cycles", "ps"})
+_ENERGY = frozenset({"nJ", "nW"})
+_CURRENTS: dict[ResultGrade | None, str] = {
+    "measured": "currents measured",
+    "datasheet": "currents from the data sheet, typical",
+    "inferred": "currents inferred",
+    "estimated": "estimated",
+}
+_EMULATED = frozenset({"emulator", "network"})
+"""Runners whose time is the engine's."""
+
+
+def of_time(record: Record[Subject]) -> str:
+    """Return the error of a record's cycles and times, as it was known when it was made."""
+    where = record.conditions
+    if where.runner == ESTIMATE or where.runner in _EMULATED:
+        # Records of earlier versions have none.
+        return record.provenance.timing_note or str(accuracy.of_chip(record.provenance.chip))
+    return "measured on hardware, with its range or 95% interval"
+
+
+def of_energy(record: Record[Subject]) -> str:
+    """Return the error of a record's energies; empty if it has none."""
+    energies = [q for q in record.quantities if q.unit in _ENERGY]
+    if any(q.bounds == "interval" for q in energies):
+        return "measured, with its 95% interval"
+    grades: list[Grade] = [q.grade for q in energies if q.grade and q.grade != "estimated"]
+    if any(q.grade == "estimated" for q in energies):
+        return _CURRENTS["estimated"]
+    if not energies:
+        return ""
+    return _CURRENTS[weakest(grades)] if grades else "measured, without an interval"
+
+
+def of_quantity(record: Record[Subject], quantity: Quantity) -> str:
+    """Return the error of one of a record's quantities."""
+    if quantity.bounds == "interval":
+        return "95% interval"
+    if quantity.unit in _TIME:
+        return of_time(record)
+    if quantity.unit in _ENERGY:
+        return _CURRENTS[quantity.grade] if quantity.grade else of_energy(record)
+    return "exact" if record.conditions.runner in _EMULATED else "counted"
+
+
+def of_record(record: Record[Subject]) -> str:
+    """Return the errors of a record's time and energy in a line that names its board."""
+    energy = of_energy(record)
+    told = f"{record.conditions.board}: time {of_time(record)}"
+    return f"{told}; energy: {energy}" if energy else told
+
+
+def of_board(board: Board, clock: str | None, grade: Grade | None = None) -> str:
+    """Return the same line for what ran on an emulated board without a record.
+
+    Args:
+        board: the board.
+        clock: its clock profile; None for its default.
+        grade: the weakest grade of the currents; None if no energy is shown.
+    """
+    told = f"{board.name}: time {accuracy.of_clock(board, clock)}"
+    return told if grade is None else f"{told}; energy: {_CURRENTS[grade]}"
+
+
+def lines(errors: Iterable[str]) -> list[str]:
+    """Return different errors as the lines that stand below figures."""
+    return [f"errors, {told}" for told in dict.fromkeys(errors)]

@@ -1,0 +1,214 @@
+"""Wherever a figure is shown, what it may be off by is shown, too."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import joulemark as package
+from command import joulemark
+from joulemark.catalogue import accuracy, boards, chips
+from joulemark.cli import _command_name, _modules
+from joulemark.errors import InputError
+from joulemark.records import bounds
+from joulemark.records.store import Store
+
+_TELOSB = "time exact (8 of 8 held-out programs, by the maker's tables); clock ±0.36%"
+_CURRENTS = "energy: currents from the data sheet, typical"
+_BOTH = f"errors, telosb: {_TELOSB}; {_CURRENTS}"
+_OPENMOTE = "not compared (the time that its flash takes, with cache and prefetch, is assumed)"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("figures")
+    path = str(folder / "store.db")
+    where = ("--board", "telosb", "--board", "openmote-cc2538", "--size", "64", "--opt", "Os")
+    shown = joulemark("run", "--primitive", "sha-256", *where, "--store", path).stdout
+    assert _BOTH in shown.splitlines()
+    assert f"errors, openmote-cc2538: time {_OPENMOTE}" in shown
+    return path
+
+
+def _run(store: str) -> list[str]:
+    shown = joulemark(
+        *("run", "--primitive", "sha-256", "--board", "telosb", "--size", "64", "--opt", "Os"),
+        *("--store", store),
+    )
+    return [shown.stdout]
+
+
+_CHOOSE = ("choose", "--board", "telosb", "--kind", "hash", "--primitive", "sha-256")
+
+
+def _choose(store: str) -> list[str]:
+    asked = (*_CHOOSE, "--size", "64", "--stored", "--store", store)
+    text, markdown, told, rows = (
+        joulemark(*asked, "--format", form).stdout for form in ("text", "markdown", "json", "csv")
+    )
+    for row in [*json.loads(told)["candidates"], *csv.DictReader(io.StringIO(rows))]:
+        assert row["errors"] == f"telosb: {_TELOSB}; {_CURRENTS}"
+    return [text, markdown]
+
+
+def _handshake(store: str) -> list[str]:
+    found = json.loads(joulemark("handshake", "--json").stdout)
+    assert found["errors"] == [f"telosb: {_TELOSB}; {_CURRENTS}"]
+    return [joulemark("handshake").stdout]
+
+
+def _architecture(store: str) -> list[str]:
+    found = json.loads(
+        joulemark("architecture", "plasa", "--store", store, "--format", "json").stdout
+    )
+    assert found
+    for row in found:
+        assert row["error"], row
+    return [joulemark("architecture", "plasa", "--store", store).stdout]
+
+
+def _network(store: str) -> list[str]:
+    asked = ("network", "edhoc-telosb", "--for", "100ms", "--quiet")
+    motes = json.loads(joulemark(*asked, "--json").stdout)["motes"]
+    assert all(mote["errors"] == f"telosb: {_TELOSB}; {_CURRENTS}" for mote in motes)
+    return [joulemark(*asked).stdout]
+
+
+def _slot(store: str) -> list[str]:
+    asked = (
+        "slot",
+        "--board",
+        "telosb",
+        "--level",
+        "enc-mic-128",
+        "--strategy",
+        "software",
+        "--store",
+        store,
+    )
+    told = {row["errors"] for row in json.loads(joulemark(*asked, "--format", "json").stdout)}
+    (error,) = told
+    assert error == f"telosb: {_TELOSB}; energy: currents inferred"
+    assert f"errors, {error}" in joulemark(*asked).stdout
+    return []
+
+
+def _leaks(store: str) -> list[str]:
+    asked = ("leaks", "--primitive", "sha-256", "--primitive", "aes-128", "--board", "telosb")
+    asked += ("--implementation", "ref", "--opt", "Os", "--operation", "encrypt")
+    assert f"errors, telosb: {_TELOSB}\n" in joulemark(*asked).stdout
+    (row,) = json.loads(joulemark(*asked, "--format", "json").stdout)
+    assert row["errors"] == f"telosb: {_TELOSB}"
+    return []
+
+
+def _export(store: str) -> list[str]:
+    for form in ("json", "csv", "parquet"):
+        flat, long = (Path(store).with_name(f"{name}.{form}") for name in ("flat", "long"))
+        joulemark("export", "--store", store, "--format", form, "--out", str(flat))
+        joulemark("export", "--store", store, "--format", form, "--long", "--out", str(long))
+        read = {"json": pd.read_json, "csv": pd.read_csv, "parquet": pd.read_parquet}[form]
+        records, quantities = read(flat), read(long)
+        assert records["time_error"].str.len().min() > 0
+        assert records.loc[records["energy_net_nj"].notna(), "energy_error"].str.len().min() > 0
+        assert quantities["error"].str.len().min() > 0
+    return []
+
+
+def _report(store: str) -> list[str]:
+    page = Path(store).with_suffix(".html")
+    joulemark("report", "--store", store, "--out", str(page))
+    told = page.read_text().replace("&#39;", "'")
+    assert f"Errors of telosb: {_TELOSB}; {_CURRENTS}" in told
+    assert f"Errors of openmote-cc2538: time {_OPENMOTE}" in told
+    return []
+
+
+_FIGURES: dict[str, Callable[[str], list[str]]] = {
+    "architecture": _architecture,
+    "choose": _choose,
+    "export": _export,
+    "handshake": _handshake,
+    "leaks": _leaks,
+    "network": _network,
+    "report": _report,
+    "run": _run,
+    "slot": _slot,
+}
+_ELSEWHERE = {
+    "audit": "judges frames",
+    "bench": "asks an instrument",
+    "budget": "has an interval beside each figure, tested in test_budget.py",
+    "compare": "shows changes",
+    "doctor": "shows tools",
+    "energy": "has an interval beside each figure",
+    "estimate": "has the models' errors below its table, tested in test_estimates.py",
+    "exec": "counts of an image on a chip",
+    "image": "builds",
+    "list": "shows what there is",
+    "method-check": "is about errors",
+    "new": "begins files",
+    "profile": "tested in test_profile.py",
+    "prune": "removes files",
+    "slot-check": "proves again",
+    "study": "judges by tolerances",
+}
+
+
+def test_each_command_shows_errors_or_says_why_not() -> None:
+    assert {_command_name(path) for path in _modules()} == {*_FIGURES, *_ELSEWHERE}
+
+
+_SLOW = {"architecture", "slot"}
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(n, marks=[pytest.mark.slow] * (n in _SLOW)) for n in _FIGURES]
+)
+def test_errors_stand_beside_figures(command: str, store: str) -> None:
+    for text in _FIGURES[command](store):
+        assert _BOTH in text.splitlines()
+
+
+def test_frames_of_python_have_errors(store: str) -> None:
+    assert package.results(store)["time_error"].notna().all()
+    assert package.results(store, long=True)["error"].notna().all()
+
+
+def test_a_quantity_has_the_error_of_its_kind(store: str) -> None:
+    with Store(store, "read") as opened:
+        (record, *_) = (r for r in opened.records() if r.conditions.board == "telosb")
+    told = {q.name: bounds.of_quantity(record, q) for q in record.quantities}
+    assert told["cycles"] == told["time"] == _TELOSB.removeprefix("time ")
+    assert told["energy_net"] == "currents from the data sheet, typical"
+    assert told["flash"] == told["stack"] == "exact"
+
+
+def test_every_chip_has_an_accuracy() -> None:
+    for name in chips.names():
+        found = accuracy.of_chip(name)
+        assert found is not accuracy.UNKNOWN, name
+        assert found.bound is not None or "not compared" in str(found)
+
+
+def test_figures_that_do_not_belong_together_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "accuracy").mkdir()
+    monkeypatch.setattr(chips, "path_of", lambda name: tmp_path / f"{name}.toml")
+    file = tmp_path / "accuracy" / "halved.toml"
+    file.write_text('lowest = -0.1\nof = "nothing"\nsource = "s"\ngrade = "measured"\n')
+    with pytest.raises(InputError, match="belong together"):
+        accuracy.of_chip("halved")
+    assert accuracy.of_chip("without-a-file") is accuracy.UNKNOWN
+
+
+def test_the_board_of_an_inferred_chip_says_so() -> None:
+    told = bounds.of_board(boards.load_board("nrf52840-dk"), None, "inferred")
+    assert "-6.5% to +2.6%" in told
+    assert "inferred); clock" in told
+    assert told.endswith("energy: currents inferred")
