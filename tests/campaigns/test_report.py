@@ -1,6 +1,7 @@
 """The report in a real browser, from records made up by a formula that the test knows."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from joulemark.analysis.energy_of_samples import estimates, evaluate
 from joulemark.errors import JoulemarkError
 from joulemark.meters.samples import Accuracy, Samples
 from joulemark.project import ROOT
+from joulemark.records.export import flat_frame
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
 from joulemark.report import render, write_report
@@ -656,3 +658,15 @@ def test_what_is_no_file_is_not_replaced(records: list[PrimitiveRecord], tmp_pat
         store.append(records[0])
         with pytest.raises(JoulemarkError, match="is not a file"):
             write_report(store, tmp_path)
+
+
+def test_what_handles_no_secrets_is_not_judged() -> None:
+    varies = {"kind": "signature", "cycles_min": 1, "cycles_max": 9, "addresses_equal": False}
+    verify = record("ecdsa-p256", "verify", 32, 5, secret_independent=None, **varies)
+    sign = record("ecdsa-p256", "sign", 32, 5, key="other", **varies)
+    (section,) = re.findall(r"<h3>Does the cost.*?</table>", render([verify, sign]), re.DOTALL)
+    assert "verify" not in section
+    assert re.search(r'class="bad".*contradicted.*<td>sign</td>', section, re.DOTALL)
+    assert not verify.contradicts
+    assert "Does the cost depend" not in render([verify])
+    assert flat_frame([verify])["finding"].to_list() == ["handles none"]

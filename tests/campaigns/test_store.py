@@ -414,11 +414,12 @@ def test_a_flipped_byte_is_a_stores_error_or_none(
         ),
         ({"trials": 1}, None),
         ({"addresses_equal": None}, None),
+        ({"cycles_max": 6, "secret_independent": None}, "handles none"),
     ],
 )
 def test_what_trials_show_about_secrets(changes: dict[str, object], finding: str | None) -> None:
     values: dict[str, object] = {"trials": 2, "cycles": 5, "addresses_equal": True}
-    record = made(**(values | changes), secret_independent=True)
+    record = made(**({"secret_independent": True} | values | changes))
     assert record.finding == finding
     assert record.contradicts == (finding is not None and "depend on" in finding.replace("s ", " "))
 

@@ -273,7 +273,8 @@ def _number(value: object) -> float | None:
 
 def _secrets(base: Row, head: Row) -> str | None:
     was, now = (str(row.get("finding") or "") for row in (base, head))
-    if not was or not now or (was in DEPENDENT) == (now in DEPENDENT):
+    judged = "" not in (was, now) and "handles none" not in (was, now)
+    if not judged or (was in DEPENDENT) == (now in DEPENDENT):
         return None
     return "no longer independent of secrets" if now in DEPENDENT else "now independent of secrets"
 

@@ -348,13 +348,6 @@ def is_result(name: str) -> bool:
     return kind is None or not kind.file.baseline
 
 
-def handles_no_secret(name: str, operation: str) -> bool:
-    """Return whether an operation of a kind takes only public values, as a verification does."""
-    kind = known().get(name)
-    found = None if kind is None else kind.file.operation.get(operation)
-    return found is not None and found.public
-
-
 def titles() -> dict[str, str]:
     """Return the titles of all kinds but baselines, by name, in their order."""
     return {kind.name: kind.title for kind in known().values() if not kind.file.baseline}

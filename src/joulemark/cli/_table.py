@@ -209,11 +209,9 @@ def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
 
 
 def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) -> str:
-    from joulemark.catalogue.kinds import handles_no_secret
-
-    if handles_no_secret(record.subject.kind, record.subject.operation):
-        return "handles none"
     finding: str = record.finding or ""
+    if finding == "handles none":
+        return finding
     if finding.startswith("independent") and build_of(record) in dependent:
         finding = "other cases depend on data"
     return f"{finding} ({record.trials} trials)" if finding else ""

@@ -25,6 +25,7 @@ Finding = Literal[
     "addresses independent of data",
     "time depends on data",
     "addresses depend on data",
+    "handles none",
 ]
 DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data"})
 Sample = Mapping[str, int | str]
@@ -300,7 +301,12 @@ class Record(Generic[Subject_co]):
 
     @property
     def finding(self) -> Finding | None:
-        """What the trials show about secrets; None if they cannot show anything."""
+        """What the trials show about secrets; None if they cannot show anything.
+
+        An operation on public values, such as a verification, is not judged.
+        """
+        if isinstance(self.subject, PrimitiveSubject) and self.about.secret_independent is None:
+            return "handles none"
         cycles = self.quantity("cycles")
         if self.trials is None or self.trials < 2 or cycles is None:
             return None

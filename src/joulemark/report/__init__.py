@@ -23,7 +23,7 @@ from joulemark.analysis.advice import (
     steps,
 )
 from joulemark.campaign.estimates import ESTIMATE
-from joulemark.catalogue import boards, kinds
+from joulemark.catalogue import boards
 from joulemark.errors import JoulemarkError
 from joulemark.records import bounds
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
@@ -251,9 +251,7 @@ def _row(record: PrimitiveRecord) -> dict[str, Any]:
         "time_us": micro(record.time_ps, 1e6, 3),
         "energy_net_uj": micro(record.energy_net_nj, 1e3, 4),
         "energy_gross_uj": micro(record.energy_gross_nj, 1e3, 4),
-        "finding": "handles none"
-        if kinds.handles_no_secret(record.subject.kind, record.subject.operation)
-        else record.finding,
+        "finding": record.finding,
     }
     shown = {
         name: values[name] if name in values else getattr(record, name) for name, _ in _COLUMNS
@@ -411,7 +409,7 @@ def _advice(records: Sequence[PrimitiveRecord]) -> list[Advice]:
 def _findings(records: Sequence[PrimitiveRecord]) -> list[Finding]:
     groups: dict[tuple[str, str, str], list[PrimitiveRecord]] = {}
     for r in records:
-        if r.finding is not None:
+        if r.finding not in (None, "handles none"):
             what = r.subject
             groups.setdefault((what.primitive, what.implementation, str(r.build)), []).append(r)
     result = []
