@@ -27,10 +27,20 @@ static inline int16_t reduced(int32_t a) {
     return (int16_t)((a - (int32_t)t * Q) >> 16);
 }
 
+#ifdef MLKEM_OWN_PRODUCTS
+static inline int16_t product(int16_t a, int16_t b);
+static inline int16_t sum_of_products(int16_t a, int16_t b, int16_t c, int16_t d);
+#else
 /* Returns a b / R mod q. */
 static inline int16_t product(int16_t a, int16_t b) {
     return reduced((int32_t)a * b);
 }
+
+/* Returns (a b + c d) / R mod q. */
+static inline int16_t sum_of_products(int16_t a, int16_t b, int16_t c, int16_t d) {
+    return reduced((int32_t)a * b + (int32_t)c * d);
+}
+#endif
 
 /* Returns what is congruent to a, between -q/2 and q/2: 20159 = round(2^26 / q) (P. Barrett,
    CRYPTO '86). */
@@ -93,51 +103,9 @@ static inline void add_binomial_3(int16_t *p, uint16_t bits) {
 static inline void add_product(int16_t *p, int16_t a0, int16_t a1, const uint8_t *b, unsigned i) {
     int16_t b0 = (int16_t)unpack_low(b), b1 = (int16_t)unpack_high(b);
     int16_t root = roots[64 + i / 2];
-    int32_t high = (int32_t)product(a1, b1) * root;
-    p[0] = (int16_t)(p[0] + reduced((int32_t)a0 * b0 + ((i & 1) != 0 ? -high : high)));
-    p[1] = (int16_t)(p[1] + reduced((int32_t)a0 * b1 + (int32_t)a1 * b0));
-}
-
-/* Multiplies all coefficients by f / R. */
-static void scale(int16_t *p, int16_t f) {
-    for (unsigned i = 0; i < 256; i++)
-        p[i] = product(p[i], f);
-}
-
-/* NTT (algorithm 9). Each layer adds at most q to a coefficient: |input| < q, |output| < 8 q. */
-static void transform(int16_t *p) {
-    unsigned root = 1;
-    for (unsigned length = 128; length >= 2; length >>= 1) {
-        for (int16_t *block = p; block < p + 256; block += length) {
-            int16_t w = roots[root++];
-            for (int16_t *end = block + length; block < end; block++) {
-                int16_t t = product(w, block[length]);
-                block[length] = (int16_t)(block[0] - t);
-                block[0] = (int16_t)(block[0] + t);
-            }
-        }
-    }
-}
-
-/* Inverse NTT (algorithm 10) of coefficients divided by R. A sum doubles at most, a product is less
-   than q: with coefficients made small at the start and in the fourth layer, all stay below 2^15;
-   |output| < q. */
-static void transform_back(int16_t *p) {
-    unsigned root = 127;
-    for (unsigned i = 0; i < 256; i++)
-        p[i] = centered(p[i]);
-    for (unsigned length = 2; length <= 128; length <<= 1) {
-        for (int16_t *block = p; block < p + 256; block += length) {
-            int16_t w = roots[root--];
-            for (int16_t *end = block + length; block < end; block++) {
-                int16_t low = block[0], high = block[length];
-                int16_t sum = (int16_t)(low + high);
-                block[0] = length == 16 ? centered(sum) : sum;
-                block[length] = product(w, (int16_t)(high - low));
-            }
-        }
-    }
-    scale(p, 1441); /* R^2 / 128 */
+    int16_t high = product(a1, b1);
+    p[0] = (int16_t)(p[0] + sum_of_products(a0, b0, (i & 1) != 0 ? (int16_t)-high : high, root));
+    p[1] = (int16_t)(p[1] + sum_of_products(a0, b1, a1, b0));
 }
 
 #endif

@@ -174,19 +174,20 @@ CRYPTO_NOT_INLINE static void put_v(sink *out, const int16_t *p) {
     put_compressed(out, p, MLKEM_DV);
 }
 
-/* Unpacks and decompresses a polynomial (equation 4.8). The ciphertext is public. */
+/* Unpacks and decompresses a polynomial (equation 4.8). The ciphertext is public. Inlined where d
+   is known. */
 static inline void decompressed(int16_t *p, const uint8_t *from, unsigned d) {
-    uint32_t bits = 0;
-    unsigned held = 0;
-    for (unsigned i = 0; i < N; i++) {
-        while (held < d) {
-            bits |= (uint32_t)*from++ << held;
-            held += 8;
+    for (unsigned i = 0; i < N; i += 8, from += d) {
+        for (unsigned j = 0; j < 8; j++) {
+            const uint8_t *b = from + d * j / 8;
+            unsigned shift = d * j % 8, c = b[0] >> shift;
+            if (shift + d > 8)
+                c |= (unsigned)b[1] << (8 - shift);
+            if (shift + d > 16)
+                c |= (unsigned)b[2] << (16 - shift);
+            c &= (1u << d) - 1;
+            *p++ = (int16_t)(((uint32_t)c * Q + (1u << (d - 1))) >> d);
         }
-        uint32_t c = bits & ((1u << d) - 1);
-        p[i] = (int16_t)((c * Q + (1u << (d - 1))) >> d);
-        bits >>= d;
-        held -= d;
     }
 }
 

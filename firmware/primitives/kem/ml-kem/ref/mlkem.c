@@ -2,4 +2,6 @@
 #include "permutation/keccak-sponge.h"
 
 #include "kem/ml-kem/mlkem-arithmetic.h"
+#include "kem/ml-kem/mlkem-transform.h"
+
 #include "kem/ml-kem/mlkem-body.h"
