@@ -216,3 +216,75 @@ def _of_no_kind(tmp_path: Path) -> Path:
     (folder / "hush/x/y").mkdir(parents=True)
     (folder / "hush/x/y/implementation.toml").write_text("")
     return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [("block-cipher/speck-64-128", "block-cipher/speck"), ("aead/aes-128-ccm", "aead/ccm")],
+)
+def test_a_variant_is_begun_in_its_family(tmp_path: Path, name: str, family: str) -> None:
+    done = joulemark("new", "primitive", f"{name}/mine", "--out", str(tmp_path), code=3)
+    variant = name.partition("/")[2]
+    assert f"{variant} is a variant of {family}; write {family}/mine, with variants" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_known_of_a_primitive_is_filled_in(tmp_path: Path) -> None:
+    for name in ("signature/ed25519", "aead/ccm", "block-cipher/aes"):
+        joulemark("new", "primitive", f"{name}/mine", "--out", str(tmp_path))
+    ed25519 = (tmp_path / "signature/ed25519/mine/ed25519.h").read_text()
+    assert "ED25519_SECRET_BYTES = 32," in ed25519
+    assert "ED25519_SIGNATURE_BYTES = 64," in ed25519
+    assert "} ed25519_ctx;" in ed25519
+    assert "CCM_TAG_BYTES = 16," in (tmp_path / "aead/ccm/mine/ccm.h").read_text()
+    aes = (tmp_path / "block-cipher/aes/mine/aes.h").read_text()
+    assert "AES_BLOCK_BYTES = 16," in aes
+    assert "AES_KEY_BYTES = 0, // fill in: 16 of aes-128, 24 of aes-192, 32 of aes-256" in aes
+
+
+def test_a_study_of_ones_own_is_judged(tmp_path: Path) -> None:
+    joulemark("new", "study", "me-2026", "--out", str(tmp_path))
+    asked = ("study", "me-2026", "--source", str(tmp_path), "--store", str(tmp_path / "s.db"))
+    assert "nobody can tell what came of it" in joulemark(*asked, code=3).stderr
+    path = tmp_path / "studies/me-2026/study.toml"
+    path.write_text(path.read_text().replace("# ours", "ours"))
+    (item,) = json.loads(joulemark(*asked, "--json").stdout)["results"]
+    assert item["verdict"] in {"reproduced", "differs"}
+    assert item["ours"] > 0
+    assert "me-2026: " in joulemark("study", "list", "--source", str(tmp_path)).stdout
+    wrong = joulemark("study", "me-2025", "--source", str(tmp_path), code=3).stderr
+    assert "me-2025: no such study; did you mean me-2026?" in wrong
+
+
+def test_a_scenario_of_ones_own_is_found_by_its_name(tmp_path: Path) -> None:
+    joulemark("new", "scenario", "mine", "--out", str(tmp_path))
+    asked = ("budget", "mine", "--source", str(tmp_path), "--stored", "--store", "none.db")
+    assert "key battery.source" in joulemark(*asked, code=3).stderr
+    path = tmp_path / "scenarios/mine.toml"
+    path.write_text(path.read_text().replace('source = ""', 'source = "assumed"'))
+    assert "What the device does" in joulemark("list", "scenarios", *asked[2:4]).stdout
+    assert "aes-128-ccm encrypt" in joulemark(*asked, code=3).stderr
+
+
+def test_a_part_of_ones_own_is_a_motes_program(tmp_path: Path) -> None:
+    joulemark("new", "part", "mine", "--out", str(tmp_path))
+    network = tmp_path / "networks/own.toml"
+    network.parent.mkdir()
+    network.write_text(
+        'title = "own"\n[[mote]]\nname = "one"\nboard = "telosb"\nprogram = "mine"\n'
+    )
+    asked = ("network", "own", "--source", str(tmp_path), "--for", "400ms")
+    assert "part.toml, key role" in joulemark(*asked, code=3).stderr
+    part = tmp_path / "mine/part.toml"
+    part.write_text(part.read_text().replace('role = ""', 'role = "application"'))
+    assert "one| fill in" in joulemark(*asked).stdout
+
+
+def test_a_kind_of_ones_own_has_primitives(tmp_path: Path) -> None:
+    joulemark("new", "kind", "mine", "--out", str(tmp_path))
+    both = ("--source", str(tmp_path), "--out", str(tmp_path))
+    joulemark("new", "primitive", "mine/first/ref", *both)
+    assert "BLOCK_BYTES" in (tmp_path / "mine/first/ref/first.h").read_text()
+    assert "void first_compute(" in (tmp_path / "mine/first/ref/first.c").read_text()
+    taken = joulemark("new", "kind", "hash", "--out", str(tmp_path), code=3).stderr
+    assert "there is a kind hash already" in taken

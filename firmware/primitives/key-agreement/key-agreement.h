@@ -1,5 +1,6 @@
 /* Key agreement. Each primitive provides, for its prefix p:
 
+     typedef struct { ... } p_ctx; (no function takes it: it may hold one unused char)
      enum { P_SECRET_BYTES, P_PUBLIC_BYTES, P_SHARED_BYTES };
      crypto_status p_keygen(uint8_t *public_key, const uint8_t *secret_key)
      crypto_status p_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key)

@@ -1,5 +1,6 @@
 /* Signatures. Each primitive provides, for its prefix p:
 
+     typedef struct { ... } p_ctx; (no function takes it: it may hold one unused char)
      enum { P_SECRET_BYTES, P_SEED_BYTES, P_PUBLIC_BYTES, P_SIGNATURE_BYTES };
      crypto_status p_keygen(uint8_t *public_key, const uint8_t *secret_key)
      crypto_status p_sign(uint8_t *signature, const uint8_t *secret_key,

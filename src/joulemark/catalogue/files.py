@@ -10,7 +10,7 @@ from joulemark.errors import InputError
 
 def names(folder: Path) -> list[str]:
     """Return the names of all data files of a folder, including users' files."""
-    return sorted({path.stem for place in _places(folder) for path in place.glob("*.toml")})
+    return sorted({path.stem for place in places(folder) for path in place.glob("*.toml")})
 
 
 def path_of(folder: Path, name: str, what: str) -> Path:
@@ -24,7 +24,7 @@ def path_of(folder: Path, name: str, what: str) -> Path:
     Raises:
         InputError: no file has that name.
     """
-    for place in _places(folder):
+    for place in places(folder):
         path = place / f"{name}.toml"
         if "/" not in name and path.is_file():
             return path
@@ -32,12 +32,12 @@ def path_of(folder: Path, name: str, what: str) -> Path:
 
 
 def given(text: str, folder: Path, known: Iterable[str]) -> Path:
-    """Return the path of a file that a user gives, or of a shipped file given by name.
+    """Return the path of a file that a user gives, or of a known file given by name.
 
     Args:
         text: the file or the name.
-        folder: folder of the shipped files.
-        known: names of the shipped files.
+        folder: the project's folder of such files.
+        known: names of the files there and in a user's folders.
 
     Raises:
         InputError: it is neither.
@@ -47,12 +47,17 @@ def given(text: str, folder: Path, known: Iterable[str]) -> Path:
         return path
     names = sorted(known)
     if text in names:
-        return folder / f"{text}.toml"
+        return next(p for place in places(folder) if (p := place / f"{text}.toml").is_file())
     what = "there is no such file, and none of that name is shipped"
     raise InputError(what, text, near(text, names))
 
 
-def _places(folder: Path) -> list[Path]:
+def places(folder: Path) -> list[Path]:
+    """Return a folder of the project, and the folders of that name in a user's folders.
+
+    Raises:
+        InputError: the project has no such folder.
+    """
     if not folder.is_dir():
         mend = "unset JOULEMARK_ROOT, or let it name a tree of Joulemark"
         raise InputError("there is no such folder", str(folder), mend)

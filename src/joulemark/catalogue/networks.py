@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from joulemark import meaning
-from joulemark.catalogue import boards, chips, datafile
+from joulemark.catalogue import boards, chips, datafile, files
 from joulemark.errors import InputError
 from joulemark.project import NETWORKS
 
@@ -338,8 +338,8 @@ def _one_of(mote: Mote, number: int, name: str) -> Mote:
 
 
 def names() -> list[str]:
-    """Return the names of all shipped networks."""
-    return sorted(path.stem for path in NETWORKS.glob("*.toml") if ".keys" not in path.name)
+    """Return the names of all networks, the user's included."""
+    return [name for name in files.names(NETWORKS) if not name.endswith(".keys")]
 
 
 def read_network(path: Path) -> Network:

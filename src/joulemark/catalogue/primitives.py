@@ -719,9 +719,12 @@ def _add(source: Path, primitives: list[Primitive], known: Mapping[str, Kind]) -
         InputError: the folder holds nothing, or a file is invalid.
     """
     folders = sorted({path.parents[1] for path in source.glob("*/*/*/implementation.toml")})
-    if not folders and not any((source / name).is_dir() for name in ("boards", "chips")):
-        what = "is no folder" if not source.is_dir() else "has no implementation, board or chip"
-        mend = "`joulemark new primitive` writes KIND/NAME/IMPLEMENTATION/implementation.toml"
+    # NAME/part.toml, boards/NAME.toml, studies/NAME/study.toml and the like.
+    if not folders and not any(
+        found for at in ("*", "*/*") for found in source.glob(f"{at}/*.toml")
+    ):
+        what = "is no folder" if not source.is_dir() else "has nothing that Joulemark knows"
+        mend = "`joulemark new` writes a primitive, a board, a study and more"
         raise InputError(what, f"--source {source}", mend)
     for folder in folders:
         kind = folder.parent.name

@@ -10,7 +10,7 @@ from pathlib import Path
 from joulemark.catalogue import boards, chips, kinds
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
-from joulemark.catalogue.primitives import NAME, library
+from joulemark.catalogue.primitives import NAME, Primitive, library
 from joulemark.errors import InputError
 
 Files = Mapping[str, str]
@@ -35,6 +35,11 @@ def primitive(name: str, like: str | None) -> Files:
         raise InputError(f"no such kind: {kind_name}", "NAME", near(kind_name, known))
     kind = known[kind_name]
     there = library().primitives.get(f"{kind_name}/{own}")
+    variant = library().algorithms.get(own)
+    if there is None and variant is not None:
+        what, family = f"{own} is a variant of {variant.primitive.path}", variant.primitive.path
+        mend = f'write {family}/{implementation}, with variants = ["{own}"] in its file'
+        raise InputError(what, "NAME", mend)
     if there is not None and implementation in {part.name for part in there.parts}:
         what = f"{own} has an implementation {implementation} already"
         raise InputError(what, "NAME", "give another name")
@@ -43,7 +48,7 @@ def primitive(name: str, like: str | None) -> Files:
     folder = f"{kind_name}/{own}"
     files = {
         f"{folder}/{implementation}/implementation.toml": _implementation(variants),
-        f"{folder}/{implementation}/{prefix}.h": _header(kind, prefix),
+        f"{folder}/{implementation}/{prefix}.h": _header(kind, prefix, there),
         f"{folder}/{implementation}/{prefix}.c": _source(kind, prefix),
     }
     if there is None:
@@ -73,11 +78,23 @@ def _declarations(kind: Kind, prefix: str) -> list[str]:
     return [re.sub(r"\bp_", f"{prefix}_", function) for function in kind.file.functions]
 
 
-def _header(kind: Kind, prefix: str) -> str:
+def _value(size: str, there: Primitive | None) -> str:
+    """Return a constant's value in C, as far as the primitive's variants agree on it."""
+    variants = (there.file.variant or {there.name: there.file.sizes}) if there else {}
+    known = {name: variant.sizes.get(size) for name, variant in variants.items()}
+    if len(set(known.values())) == 1 and isinstance(value := known.popitem()[1], int):
+        return f"{value},"
+    values = ", ".join(f"{value} of {name}" for name, value in known.items() if value is not None)
+    return f"0, // fill in{f': {values}' if values else ''}"
+
+
+def _header(kind: Kind, prefix: str, there: Primitive | None) -> str:
     common = f"{kind.name}.h"
     include = common if (kind.folder / common).is_file() else "crypto.h"
     guard = f"{prefix.upper()}_H"
-    constants = [f"    {prefix.upper()}_{c.upper()} = 0," for c in kind.file.constants]
+    constants = [
+        f"    {prefix.upper()}_{c.upper()} = {_value(c, there)}" for c in kind.file.constants
+    ]
     return "\n".join(
         [
             f"#ifndef {guard}",
@@ -85,7 +102,7 @@ def _header(kind: Kind, prefix: str) -> str:
             "",
             f'#include "{include}"',
             "",
-            *(["enum { // fill in", *constants, "};", ""] if constants else []),
+            *(["enum {", *constants, "};", ""] if constants else []),
             "typedef struct {",
             "    uint8_t state[1]; // fill in",
             f"}} {prefix}_ctx;",
@@ -268,12 +285,191 @@ seed = 1              # the same inputs each time: what another day's run is com
     }
 
 
+def study(name: str, like: str | None) -> Files:
+    """Return a study of a paper.
+
+    Raises:
+        InputError: the name is invalid.
+    """
+    _no_like(like, "study")
+    _check_name(name)
+    return {
+        f"studies/{name}/study.toml": """\
+# docs/adding-a-study.md is the contract.
+title = "The paper's title"
+authors = "Its authors"
+published = "year, and where"
+about = "For a reader who does not know the paper: what it measured."
+
+[conditions]
+stated = ["what the paper says of how it measured"]
+inferred = []           # { what = "what it does not say", evidence = "why it must have been so" }
+
+[tolerance]             # stated before ours is run
+factor = 1.5
+reason = "why ours may be off by as much, and still agree"
+
+[defaults]              # for all questions
+way = "campaign"
+board = "telosb"
+
+[[section]]
+name = "table-1"
+title = "The table's title"
+
+[[section.item]]
+id = "aes_16"
+what = "AES-128, a block"
+unit = "ms"
+value = 1.0             # the paper's
+# How to obtain ours; without it, or what it `needs`, nobody can tell what came of the item:
+# ours = { primitive = "aes-128", operation = "encrypt", size = 16, metric = "time" }
+"""
+    }
+
+
+def scenario(name: str, like: str | None) -> Files:
+    """Return a scenario for `budget`.
+
+    Raises:
+        InputError: the name is invalid.
+    """
+    _no_like(like, "scenario")
+    _check_name(name)
+    return {
+        f"scenarios/{name}.toml": """\
+title = "What the device does, in a line"
+description = "What it does all day"
+board = "openmote-cc2538"
+tolerance = 0.2         # of constants whose source states no error, as a fraction
+
+[battery]
+capacity_ah = 2.0
+capacity_tolerance = 0.15
+capacity_to_v = 2.0     # down to which the maker states the capacity
+cutoff_v = 2.0          # at which the device stops
+self_discharge_per_year = 0.03
+source = ""             # fill in: the data sheet, or "assumed: ..."
+
+[radio]
+transmit = "tx-0dbm"    # states of the board's radio
+receive = "rx"
+listen_s = 2.4e-3       # for each message: acknowledgement, channel check
+
+[[message]]
+every_s = 60.0
+payload_bytes = 40
+security_bytes = 10     # that protection adds on air
+
+[[message.protection]]  # an operation whose cost is measured
+primitive = "aes-128-ccm"
+operation = "encrypt"
+message_bytes = 40
+
+[what_if]               # changes to try, one at a time
+primitive = ["ascon-aead128"]
+message_every_s = [10.0, 600.0]
+"""
+    }
+
+
+def part(name: str, like: str | None) -> Files:
+    """Return an application: a part of a program, for the motes of a network.
+
+    Raises:
+        InputError: the name is invalid, or there is such a part.
+    """
+    _no_like(like, "part")
+    _check_name(name)
+    return {
+        f"{name}/part.toml": """\
+title = "one sentence: what it does"
+role = ""               # fill in: application | driver | protocol
+needs = ["net/radio"]   # parts, or primitives' implementations: primitives/block-cipher/aes/ref
+wired = ["radio"]       # interfaces that it calls: the board, or the program's wiring, has the part
+define = {}             # macros, for all parts of the program
+""",
+        f"{name}/main.c": """\
+#include "hal.h"
+#include "radio.h"
+
+int main(void) {
+    hal_init();
+    for (const char *text = "fill in\\n"; *text != 0; text++)
+        hal_serial_write((uint8_t)*text);
+    for (;;)
+        continue;
+}
+""",
+    }
+
+
+def kind(name: str, like: str | None) -> Files:
+    """Return a kind of primitives.
+
+    Raises:
+        InputError: the name is invalid, or there is such a kind.
+    """
+    _no_like(like, "kind")
+    _check_name(name)
+    if name in kinds.known():
+        raise InputError(f"there is a kind {name} already", "NAME", "give another name")
+    return {
+        f"{name}/kind.toml": f"""\
+# docs/adding-a-kind.md is the contract.
+title = "{name}"
+main_operation = "compute"
+functions = ["void p_compute(uint8_t *out, const uint8_t *in)"] # of each primitive, for prefix p
+constants = ["block_bytes"]   # each variant states them; P_BLOCK_BYTES in C
+
+[slot]                        # the image's buffers, in number order
+message = {{ bytes = "block_bytes" }}
+output = {{ bytes = "block_bytes", cleared = true }}
+
+[input]                       # drawn at random for the oracle
+message = {{ size = "block_bytes", secret = true }}
+
+[operation.compute]
+takes = ["message"]           # slots written before
+gives = ["output"]            # slots compared afterwards with what the oracle returns
+
+[[service]]                   # a user's need: a row of the report's advice
+title = "{name}"
+operations = ["compute"]
+""",
+        f"{name}/kind.c": """\
+/* How the harness calls a primitive of this kind. */
+#include "context.h"
+
+#error "fill in: before, step and after of each operation, then remove this line"
+
+static crypto_status compute(void) {
+    primitive_compute(slots[SLOT_OUTPUT].bytes, slots[SLOT_MESSAGE].bytes);
+    return CRYPTO_OK;
+}
+
+static void show(void) {
+    slots[SLOT_OUTPUT].length = PRIMITIVE_BLOCK_BYTES;
+}
+
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_COMPUTE] = {nothing, compute, show, false},
+};
+const uint8_t kind_operation_count = OPERATIONS;
+""",
+    }
+
+
 MAKERS: Mapping[str, Callable[[str, str | None], Files]] = {
     "primitive": primitive,
     "board": board,
     "chip": chip,
     "instrument": instrument,
     "campaign": campaign,
+    "study": study,
+    "scenario": scenario,
+    "part": part,
+    "kind": kind,
 }
 
 

@@ -101,7 +101,8 @@ SourceOption = Annotated[
         metavar="FOLDER",
         callback=_own_sources,
         is_eager=True,
-        help="Your own primitives and implementations (`joulemark new primitive`); repeatable.",
+        help="A folder of your own: primitives, boards, chips, parts, networks, scenarios, studies "
+        "(`joulemark new`); repeatable.",
     ),
 ]
 

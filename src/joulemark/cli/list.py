@@ -144,12 +144,13 @@ def _machines() -> list[tuple[str, ...]]:
 
 
 def _networks() -> list[tuple[str, ...]]:
+    from joulemark.catalogue import files
     from joulemark.catalogue.networks import names, read_network
     from joulemark.project import NETWORKS
 
     rows: list[tuple[str, ...]] = [("network", "boards", "motes", "title")]
     for name in names():
-        network = read_network(NETWORKS / f"{name}.toml")
+        network = read_network(files.given(name, NETWORKS, [name]))
         boards = ", ".join(sorted({mote.board for mote in network.mote}))
         rows.append((name, boards, str(len(network.seats())), network.title))
     return rows
@@ -157,9 +158,10 @@ def _networks() -> list[tuple[str, ...]]:
 
 def _scenarios() -> list[tuple[str, ...]]:
     from joulemark.analysis.scenario import read
+    from joulemark.catalogue import files
     from joulemark.project import SCENARIOS
 
-    paths = sorted(SCENARIOS.glob("*.toml"))
+    paths = [files.given(name, SCENARIOS, [name]) for name in files.names(SCENARIOS)]
     return [
         ("scenario", "board", "title"),
         *((path.stem, s.board, s.title) for path in paths for s in [read(path)]),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import to_write
+from joulemark.cli._options import SourceOption, to_write
 from joulemark.cli._output import Form, figures
 from joulemark.errors import AirError, InputError
 from joulemark.words import counted
@@ -147,6 +147,7 @@ def network(
         str | None,
         typer.Option("--store", metavar="URL", help="Keep each mote's energy as records."),
     ] = None,
+    source: SourceOption = None,
 ) -> None:
     """Run a network of emulated boards, and show who sends, who hears and what it costs.
 

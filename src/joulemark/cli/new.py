@@ -1,4 +1,4 @@
-"""`joulemark new`: begin a primitive, a board, a chip, an instrument or a campaign."""
+"""`joulemark new`: begin a primitive, kind, part, board, chip, scenario, study or campaign."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,10 @@ class What(StrEnum):
     CHIP = "chip"
     INSTRUMENT = "instrument"
     CAMPAIGN = "campaign"
+    STUDY = "study"
+    SCENARIO = "scenario"
+    PART = "part"
+    KIND = "kind"
 
 
 _NEXT = {
@@ -25,6 +29,11 @@ _NEXT = {
     What.BOARD: "fill it in, then: joulemark run --source {folder} --board {name}",
     What.CHIP: "fill it in, then: joulemark exec IMAGE --source {folder} --chip {name}",
     What.INSTRUMENT: "fill it in, then: JOULEMARK_INSTRUMENTS={folder} joulemark list meters",
+    What.STUDY: "fill it in, then: joulemark study {name} --source {folder}",
+    What.SCENARIO: "fill it in, then: joulemark budget {name} --source {folder}",
+    What.PART: "fill it in, then name it in a network: joulemark network FILE --source {folder}",
+    What.KIND: "fill it in, then: joulemark new primitive {name}/NAME/IMPLEMENTATION"
+    " --source {folder} --out {folder}",
     What.CAMPAIGN: "change it, then: joulemark run {folder}/{name}.toml",
 }
 
@@ -42,8 +51,9 @@ def new(
 ) -> None:
     """Write the skeleton of something new, in a folder of your own.
 
-    Such a folder holds primitives (KIND/NAME), boards and chips; --source names it to `run`,
-    `choose` and the others. Existing files are never overwritten.
+    Such a folder holds primitives (KIND/NAME), kinds, parts, boards, chips, networks, scenarios
+    and studies; --source names it to `run`, `choose` and the others. Existing files are never
+    overwritten.
     """
     from joulemark.catalogue import skeletons
 

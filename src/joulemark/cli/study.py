@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, to_write
 
 if TYPE_CHECKING:
     from joulemark.studies.conduct import Conducted
@@ -22,8 +22,8 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A folder of studies/; `list` lists them; `today` writes a page of what"
-            " security costs on each board, from the store's records.",
+            help="A folder of studies/, here or of yours; `list` lists them; `today` writes a page"
+            " of what security costs on each board, from the store's records.",
         ),
     ],
     item: Annotated[
@@ -50,6 +50,7 @@ def study(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Number of processes; one per core if not given."),
     ] = None,
+    source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Reproduce a paper's results and give a verdict on each.

@@ -15,7 +15,7 @@ from joulemark.catalogue import datafile
 from joulemark.catalogue.primitives import ImplementationFile, PrimitiveFile
 from joulemark.errors import InputError
 from joulemark.images.targets import sources_in
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, sources
 
 _PRIMITIVES = "primitives"
 _WAY = "implementation.toml"
@@ -72,8 +72,18 @@ class PartFile(datafile.DataModel):
 
 
 def is_part(name: str, firmware: Path = FIRMWARE) -> bool:
-    """Return whether a folder under firmware/ is a part or an implementation of a primitive."""
-    return any((firmware / name / file).is_file() for file in ("part.toml", _WAY))
+    """Return whether a folder is a part or an implementation of a primitive."""
+    return _holds_part(_folder(name, firmware))
+
+
+def _holds_part(folder: Path) -> bool:
+    return any((folder / file).is_file() for file in ("part.toml", _WAY))
+
+
+def _folder(name: str, firmware: Path) -> Path:
+    """Return the folder of a part under firmware/, or else in a folder of the user's."""
+    places = [firmware, *(sources() if firmware == FIRMWARE else ())]
+    return next((p for place in places if _holds_part(p := place / name)), firmware / name)
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ class PartFolder:
         Raises:
             InputError: the folder has no such file, or the file is invalid.
         """
-        folder = firmware / name
+        folder = _folder(name, firmware)
         if (folder / _WAY).is_file():
             return cls._of_primitive(name, folder, firmware)
         file = datafile.read(folder / "part.toml", PartFile)

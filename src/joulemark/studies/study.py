@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from joulemark.catalogue import datafile
+from joulemark.catalogue import datafile, files
+from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.project import STUDIES
 from joulemark.studies import expressions
@@ -520,8 +521,10 @@ class Study:
 
 
 def names() -> list[str]:
-    """Return the names of all studies."""
-    return sorted(path.parent.name for path in STUDIES.glob("*/study.toml"))
+    """Return the names of all studies, the user's included."""
+    return sorted(
+        {path.parent.name for place in files.places(STUDIES) for path in place.glob("*/study.toml")}
+    )
 
 
 def load(name: str) -> Study:
@@ -530,10 +533,11 @@ def load(name: str) -> Study:
     Raises:
         InputError: there is none of that name, or its file is wrong.
     """
-    path = STUDIES / name / "study.toml"
-    if "/" in name or not path.is_file():
-        raise InputError("no such study", name, f"there are {', '.join(names())}")
-    return read(path)
+    for place in files.places(STUDIES):
+        path = place / name / "study.toml"
+        if "/" not in name and path.is_file():
+            return read(path)
+    raise InputError("no such study", name, near(name, names()))
 
 
 def read(path: Path) -> Study:

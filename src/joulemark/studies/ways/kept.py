@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from joulemark.catalogue import datafile
+from joulemark.catalogue import datafile, files
 from joulemark.errors import InputError
 from joulemark.images.toolchain import Need
 from joulemark.project import STUDIES
@@ -72,7 +72,8 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 def _entry(asked: Asked) -> Entry:
-    path = STUDIES / asked.file
+    paths = [place / asked.file for place in files.places(STUDIES)]
+    path = next((path for path in paths if path.is_file()), paths[0])
     found = datafile.read(path, Kept).entry
     if asked.entry not in found:
         what = f"there is no entry {asked.entry}"
