@@ -432,7 +432,7 @@ def post_quantum_rows(results: Results) -> list[tuple[str, ...]]:
         found = builds.setdefault(what.primitive, {}).setdefault(build, {})
         found[what.operation] = record
     rows = []
-    for name, every in builds.items():
+    for name, every in sorted(builds.items(), key=lambda item: (len(item[0]), item[0])):
         whole = {b: o for b, o in every.items() if set(o) == set(POST_QUANTUM_OPERATIONS)}
         if not whole:
             raise SystemExit(f"no records of {name} on {results.board}: run {POST_QUANTUM}")
@@ -496,8 +496,8 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "primitive",
         "build",
         *(f"{operation}, cycles" for operation in POST_QUANTUM_OPERATIONS),
-        *("ms",) * 3,
-        *("mJ",) * 3,
+        *(f"{operation}, ms" for operation in POST_QUANTUM_OPERATIONS),
+        *(f"{operation}, mJ" for operation in POST_QUANTUM_OPERATIONS),
         "flash",
         "stack",
         "least stack",

@@ -6,8 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+import generate_docs
+from generate_docs import Results
+from joulemark.cli import app
 from joulemark.project import ROOT
+from joulemark.records.record import of_primitives
+from joulemark.records.store import Store
+from vectors import LIBRARY
 
 TOOL = ROOT / "tools" / "generate_docs.py"
 
@@ -22,3 +29,25 @@ def test_static_pages_are_up_to_date(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("results-*.md")), ids=lambda p: p.name)
 def test_results_are_of_one_clean_commit(page: Path) -> None:
     assert re.search(r"^\| commit \| [0-9a-f]{40} \|$", page.read_text(), re.MULTILINE)
+
+
+def test_the_post_quantum_page_is_of_one_clean_commit() -> None:
+    page = (ROOT / "docs" / "post-quantum.md").read_text()
+    commits = re.findall(r"^\| commit \| ([0-9a-f]{40}) \|$", page, re.MULTILINE)
+    assert len(commits) == page.count("\n## ")
+    assert len(set(commits)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["stm32vldiscovery", "telosb"])
+def test_the_post_quantum_page_has_what_is_measured(board: str, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    asked = ["run", generate_docs.POST_QUANTUM, "--board", board, "--primitive", "ml-kem-512"]
+    result = CliRunner().invoke(app, [*asked, "--store", store])
+    assert result.exit_code == 0, result.output
+    with Store(store, "read") as found:
+        records = of_primitives(found.records())
+    rows = generate_docs.post_quantum_rows(Results(records, board, LIBRARY))
+    page = (ROOT / "docs" / "post-quantum.md").read_text()
+    section = page.partition(f"\n## {board}\n")[2].partition("\n## ")[0]
+    assert f"| {' | '.join(rows[0])} |" in section
