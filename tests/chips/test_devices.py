@@ -151,6 +151,19 @@ def test_a_device_adds_to_the_energy_what_it_draws_beyond_its_rest(machine: Mach
     )
 
 
+def test_the_clocks_of_a_state_are_one_note() -> None:
+    meter = ModelMeter(BOARD)
+    clocks = range(1_000_000, 1_700_000, 1_000)
+    one = [note for note in meter.notes({(MCU, "active", 1_000_000): 1}) if "active" in note]
+    assert len(one) == 1
+    assert one[0].startswith("active at 1 MHz: ")
+    several = meter.notes({(MCU, "active", hz): 1 for hz in clocks})
+    assert len(several) == 2, "and idle"
+    assert several[0].startswith("active at 1 to 1.699 MHz, 700 clocks: ")
+    least, most = (meter.current("active", hz).ampere * 1e3 for hz in (clocks[0], clocks[-1]))
+    assert f": {least:g} to {most:g} mA (" in several[0]
+
+
 def test_the_current_of_all_parts_together_has_the_same_energy(machine: Machine) -> None:
     meter = ModelMeter(BOARD)
     charge_c, begin_ps = 0.0, 0

@@ -185,7 +185,17 @@ def test_forms_hold_the_same(sides: dict[str, str], tmp_path: Path) -> None:
     markdown = joulemark(*asked, "--format", "markdown", code=14).stdout
     assert "- `sha-256/ref hash +5.5%, stack +96 B`" in markdown
     (row,) = (line for line in markdown.splitlines() if line.startswith("| sha-256"))
-    assert "cycles 1,000 → 1,055 (+5.5%)" in row
+    assert "| +5.5%: cycles 1,000 → 1,055; +96 B: stack " in row
+
+
+def test_markdown_says_a_percentage_once_and_every_unit(tmp_path: Path) -> None:
+    before = {"cycles": 1000, "time_ps": 1_000_000, "energy_net_nj": 2}
+    base = stored(tmp_path / "a.db", record(**before))
+    head = stored(tmp_path / "b.db", record(**{n: v * 11 // 10 for n, v in before.items()}))
+    markdown = joulemark("compare", base, head, "--format", "markdown").stdout
+    rows = [line for line in markdown.splitlines() if line.startswith("| sha-256")]
+    assert len(rows) == 1
+    assert "| +10%: cycles 1,000 → 1,100, time 1 → 1.1 µs |" in rows[0]
 
 
 def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:

@@ -1,5 +1,6 @@
 """The model meter: an emulated board's power states x the board's currents."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from joulemark.catalogue import chips
@@ -82,12 +83,40 @@ class ModelMeter:
         return energy(times, self._supply_v, self.current_of, self.idle)
 
     def notes(self, times: Occupancy) -> list[str]:
-        """Describe the currents that an energy was computed with, and their sources."""
-        used = []
+        """Describe the currents that an energy was computed with, and their sources.
+
+        The clocks of a state whose currents have one source are one line: a DCO has hundreds.
+        """
+        used: dict[tuple[str, str], list[tuple[int, float]]] = {}
         for part, state, hz in sorted(times):
             current = self.current_of(part, state, hz)
             if current is not None:
-                name = f"{state} at {hz / 1e6:g} MHz" if part == MCU else f"{part} {state}"
-                used.append((name, current))
-        used.append((f"idle ({self._board.idle_state})", self.idle))
-        return [f"{name}: {c.ampere * 1e3:g} mA ({c.grade}: {c.source})" for name, c in used]
+                name = state if part == MCU else f"{part} {state}"
+                about = f"{current.grade}: {current.source}"
+                used.setdefault((name, about), []).append(
+                    (hz if part == MCU else 0, current.ampere)
+                )
+        idle = self.idle
+        used[f"idle ({self._board.idle_state})", f"{idle.grade}: {idle.source}"] = [
+            (0, idle.ampere)
+        ]
+        lines = []
+        for (name, about), at in used.items():
+            clocks, amperes = zip(*at, strict=True)
+            lines.append(
+                f"{name}{_clocks(clocks)}: {_range([a * 1e3 for a in amperes])} mA ({about})"
+            )
+        return lines
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _clocks(hz: Sequence[int]) -> str:
+    """Return the clocks that a state was in, in words; nothing for a device."""
+    if not any(hz):
+        return ""
+    several = f", {len(hz)} clocks" if len(hz) > 1 else ""
+    return f" at {_range([one / 1e6 for one in hz])} MHz{several}"

@@ -45,9 +45,8 @@ def markdown(found: Sequence[Compared], base: str, head: str) -> str:
         lines += ["", "<details><summary>All changes</summary>", ""]
         lines += ["| case | board | change | beyond |", "|---|---|---|---|"]
         for c in changed[:_MOST_ROWS]:
-            what = [_moved(change) for change in c.changes]
-            what += [t for t in (c.secrets, c.failure) if t]
-            cells = (c.name, c.place, ", ".join(what) or c.state, "; ".join(c.broken))
+            what = [*_moved(c.changes), *(t for t in (c.secrets, c.failure) if t)]
+            cells = (c.name, c.place, "; ".join(what) or c.state, "; ".join(c.broken))
             lines.append("| " + " | ".join(x.replace("|", "\\|") for x in cells) + " |")
         if len(changed) > _MOST_ROWS:
             lines.append(f"\n{len(changed) - _MOST_ROWS} more: `--format json` has all.")
@@ -99,8 +98,14 @@ def junit(found: Sequence[Compared], base: str, head: str) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def _moved(change: Change) -> str:
-    return f"{change.measure} {_value(change.base)} → {_value(change.head)} ({change.text})"
+def _moved(changes: Sequence[Change]) -> list[str]:
+    """Return the changes in words, with units; those of one percentage together."""
+    found: dict[str, list[str]] = {}
+    for change in changes:
+        unit = "" if change.unit == change.measure else f" {change.unit}"
+        values = f"{change.measure} {_value(change.base)} → {_value(change.head)}{unit}"
+        found.setdefault(change.text, []).append(values)
+    return [f"{text}: {', '.join(values)}" for text, values in found.items()]
 
 
 def _value(value: float) -> str:
