@@ -42,32 +42,18 @@ static inline int16_t sum_of_products(int16_t a, int16_t b, int16_t c, int16_t d
 }
 #endif
 
-/* Returns what is congruent to a, between -q/2 and q/2: 20159 = round(2^26 / q) (P. Barrett,
-   CRYPTO '86). */
-static inline int16_t centered(int16_t a) {
-    int16_t t = (int16_t)(((int32_t)a * 20159 + ((int32_t)1 << 25)) >> 26);
-    return (int16_t)(a - t * Q);
-}
-
-/* Returns all ones if a is negative, else 0. The barrier hides that there are only two values,
-   which compilers would turn into a branch. */
-static inline int sign_mask(int16_t a) {
-    int mask = a >> 15;
-    __asm__("" : "+r"(mask));
-    return mask;
-}
-
-/* Returns what is congruent to a, from 0 to q - 1. */
+/* Returns what is congruent to a, from 0 to q - 1, where |a| < 7 q: 80636 = ceiling(2^28 / q),
+   exact for numbers below 14 q. */
 static inline uint16_t canonical(int16_t a) {
-    int16_t c = centered(a);
-    return (uint16_t)(c + (sign_mask(c) & Q));
+    uint16_t positive = (uint16_t)(a + 7 * Q);
+    return (uint16_t)(positive - (uint16_t)((uint32_t)positive * 80636u >> 28) * Q);
 }
 
 /* Returns the rounded multiple of 2^d / q modulo 2^d of a, where -q <= a < 2 q (FIPS 203, equation
-   4.7). The sum has 2^32 / q times a in 32 bits, whose highest d are the result: right for all a.
- */
+   4.7). The sum has 2^32 / q times a + q in 32 bits, whose highest d are the result: right for all
+   a. */
 static inline uint16_t compress(int16_t a, unsigned d) {
-    uint32_t x = (uint16_t)(a + (sign_mask(a) & Q));
+    uint32_t x = (uint16_t)(a + Q);
     return (uint16_t)((x * 1290167u + (x * 3 >> 3) + ((uint32_t)1 << (31 - d))) >> (32 - d));
 }
 

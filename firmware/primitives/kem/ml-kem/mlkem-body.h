@@ -250,7 +250,7 @@ CRYPTO_NOT_INLINE static void decrypt(uint8_t *message, const uint8_t *private_k
         unsigned byte = 0;
         for (unsigned j = 0; j < 8; j++) {
             unsigned bit = compress((int16_t)(u[i + j] - p[i + j]), 1);
-            __asm__("" : "+r"(bit)); /* as in sign_mask */
+            __asm__("" : "+r"(bit)); /* hides that there are two values: compilers would branch */
             byte |= bit << j;
         }
         message[i / 8] = (uint8_t)byte;

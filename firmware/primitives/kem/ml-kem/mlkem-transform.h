@@ -5,13 +5,21 @@
 
 #include "mlkem-arithmetic.h"
 
+/* Returns what is congruent to a, between -q/2 and q/2: 20159 = round(2^26 / q) (P. Barrett,
+   CRYPTO '86). */
+static inline int16_t centered(int16_t a) {
+    int16_t t = (int16_t)(((int32_t)a * 20159 + ((int32_t)1 << 25)) >> 26);
+    return (int16_t)(a - t * Q);
+}
+
 /* Multiplies all coefficients by f / R. */
 static void scale(int16_t *p, int16_t f) {
     for (unsigned i = 0; i < 256; i++)
         p[i] = product(p[i], f);
 }
 
-/* NTT (algorithm 9). Each layer adds at most q to a coefficient: |input| < q, |output| < 8 q. */
+/* NTT (algorithm 9). A product is at most 3 q / 4, since |root| < q / 2, and so is what each
+   layer adds to a coefficient: |input| < q, |output| < 7 q. */
 static void transform(int16_t *p) {
     unsigned root = 1;
     for (unsigned length = 128; length >= 2; length >>= 1) {
