@@ -10,24 +10,32 @@ if TYPE_CHECKING:
     from joulemark.interface import (
         board,
         boards,
+        budget,
         compare,
+        handshake,
+        leaks,
         machine,
         open_store,
         primitives,
         results,
         run,
+        study,
     )
 
 __all__ = [
     "JoulemarkError",
     "board",
     "boards",
+    "budget",
     "compare",
+    "handshake",
+    "leaks",
     "machine",
     "open_store",
     "primitives",
     "results",
     "run",
+    "study",
 ]
 
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from joulemark._engine import Machine
+    from joulemark.analysis.budget import Budget
+    from joulemark.campaign.options import Options
     from joulemark.catalogue.boards import Board
+    from joulemark.project import Folders
     from joulemark.records.store import Store
 
 DEFAULT_STORE = "results/joulemark.db"
@@ -68,6 +71,7 @@ def run(
     seed: int | None = None,
     processes: int | None = None,
     cluster: str | None = None,
+    source: "Folders | None" = None,
 ) -> "pd.DataFrame":
     """Measure a campaign on emulated boards; cases that the store already holds are not repeated.
 
@@ -90,6 +94,7 @@ def run(
         seed: seed of the random inputs.
         processes: cases measured at a time; one per core if not given.
         cluster: use Dask's workers instead, as given to `joulemark run --cluster`.
+        source: folders of your own primitives, boards and chips.
 
     Returns:
         The campaign's records, failed ones included, as a data frame like that of `results`.
@@ -100,11 +105,8 @@ def run(
         LinkError: the cluster does not answer.
         StoreError: the store cannot be written.
     """
+    from joulemark import project
     from joulemark.campaign.options import read
-    from joulemark.conduct import Means, conduct, plan
-    from joulemark.measure.cluster import workers_of
-    from joulemark.records.export import flat_frame
-    from joulemark.records.store import Store
 
     given = {
         "board": board,
@@ -119,11 +121,204 @@ def run(
         "trials": trials,
         "seed": seed,
     }
-    asked = read(None if campaign is None else Path(campaign), given)
+    with project.using(source):
+        asked = read(None if campaign is None else Path(campaign), given)
+        return _conducted(asked, store, processes, cluster)
+
+
+def _conducted(
+    asked: "Sequence[Options]",
+    store: "str | Path",
+    processes: int | None,
+    cluster: str | None = None,
+) -> "pd.DataFrame":
+    """Measure tables of a campaign, and return their records."""
+    from joulemark.conduct import Means, conduct, plan
+    from joulemark.measure.cluster import workers_of
+    from joulemark.records.export import flat_frame
+    from joulemark.records.store import Store
+
     with Store(store) as opened, workers_of(cluster, processes) as workers:
         works = [plan(one, Means(workers=workers)) for one in asked]
         found = [record for work in works for record in conduct(work, opened).records(opened)]
     return flat_frame(sorted(found, key=lambda r: r.order))
+
+
+def _several(names: Names | None) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names or ()
+
+
+def handshake(
+    primitive: str = "edhoc-3-2-aes-128",
+    *,
+    store: "str | Path" = DEFAULT_STORE,
+    processes: int | None = None,
+    **options: Any,
+) -> "pd.DataFrame":
+    """Price a handshake as `joulemark handshake` does: what each side's steps cost.
+
+    Args:
+        primitive: the handshake.
+        store: a file, or an SQLAlchemy URL; created if it does not exist.
+        processes: cases measured at a time; one per core if not given.
+        **options: keys of a campaign's table `[[handshake]]`: board, implementation, compiler, opt,
+            optional, ad_size; or network, which runs it over the air.
+
+    Returns:
+        A record per step, or per side over the air, as a data frame like that of `results`.
+
+    Raises:
+        InputError: a name matches nothing, or a value is invalid.
+        ToolError: a compiler is missing.
+        StoreError: the store cannot be written.
+    """
+    from joulemark.campaign.options import checked
+    from joulemark.subjects.handshake.options import HandshakeOptions
+
+    asked = checked(HandshakeOptions, {"primitive": primitive, **options})
+    return _conducted([asked], store, processes)
+
+
+def leaks(
+    primitive: Names,
+    *,
+    implementation: Names | None = None,
+    operation: Names | None = None,
+    board: Names | None = None,
+    compiler: Names | None = None,
+    opt: Names | None = None,
+    branches: bool = False,
+    source: "Folders | None" = None,
+) -> "pd.DataFrame":
+    """Show what builds reveal of their secrets, as `joulemark leaks` does; nothing is stored.
+
+    Args:
+        primitive: primitives; names may be globs.
+        implementation: implementations; all if not given.
+        operation: operations; all that handle a secret if not given.
+        board: boards; telosb and stm32vldiscovery if not given.
+        compiler: compilers; the core's first if not given.
+        opt: optimisation levels; all if not given.
+        branches: also look at what decides branches, which is slow.
+        source: folders of your own primitives, boards and chips.
+
+    Returns:
+        A row per operation of a build. `branches` has a list of dictionaries: function, file, line,
+        address and instruction of each instruction that decides a branch by secrets.
+
+    Raises:
+        InputError: a name matches nothing.
+        ToolError: a tool is missing.
+    """
+    import pandas as pd
+
+    from joulemark import project
+    from joulemark.measure.survey import survey
+    from joulemark.records import bounds
+
+    with project.using(source):
+        found = survey(
+            _several(primitive),
+            implementation=_several(implementation),
+            operation=_several(operation),
+            board=_several(board),
+            compiler=_several(compiler),
+            opt=_several(opt),
+            branches=branches,
+        )
+        rows = [one.row | {"errors": bounds.of_board(one.board, None)} for one in found]
+    return pd.DataFrame(rows)
+
+
+def budget(
+    scenario: "str | Path",
+    *,
+    store: "str | Path" = DEFAULT_STORE,
+    processes: int | None = None,
+    source: "Folders | None" = None,
+) -> "Budget":
+    """Work out where a device's current goes, as `joulemark budget` does.
+
+    What the store does not have of the scenario's security is measured first.
+
+    Args:
+        scenario: a TOML file, or a scenario's name.
+        store: a file, or an SQLAlchemy URL; created if it does not exist.
+        processes: cases measured at a time; one per core if not given.
+        source: folders of your own scenarios, primitives and boards.
+
+    Raises:
+        InputError: the scenario is invalid.
+        ToolError: a compiler is missing.
+        StoreError: the store cannot be written.
+    """
+    from joulemark import project
+    from joulemark.analysis.budget import Costs, campaign
+    from joulemark.analysis.budget import budget as compute
+    from joulemark.analysis.scenario import read
+    from joulemark.campaign.options import checked
+    from joulemark.catalogue import files
+    from joulemark.records.record import of_primitives
+    from joulemark.records.store import Store
+    from joulemark.subjects.primitive.options import PrimitiveOptions
+
+    def costs() -> Costs:
+        with Store(store) as opened:
+            return Costs(of_primitives(opened.records()), opened.name)
+
+    with project.using(source):
+        known = files.names(project.SCENARIOS)
+        asked = read(files.given(str(scenario), project.SCENARIOS, known))
+        missing = [checked(PrimitiveOptions, campaign(s, asked)) for s in costs().missing(asked)]
+        if missing:
+            _conducted(missing, store, processes)
+        found = costs()
+        found.require(asked)
+        return compute(asked, found)
+
+
+def study(
+    name: str,
+    *,
+    item: Names | None = None,
+    short: bool = False,
+    store: "str | Path" = DEFAULT_STORE,
+    processes: int | None = None,
+    source: "Folders | None" = None,
+) -> dict[str, Any]:
+    """Set a paper's numbers beside ours, as `joulemark study NAME --json` does.
+
+    Args:
+        name: the study.
+        item: tables, sections or items; all if not given.
+        short: only the items that the study marks as short, without variants.
+        store: a file, or an SQLAlchemy URL; created if it does not exist.
+        processes: cases measured at a time; one per core if not given.
+        source: folders of your own studies, primitives and boards.
+
+    Returns:
+        The counts of verdicts, and each item's `results`, in JSON's types.
+
+    Raises:
+        InputError: there is no such study or item, or its file is wrong.
+        ToolError: a tool is missing.
+        StoreError: the store cannot be written.
+    """
+    from joulemark import project
+    from joulemark.measure.cluster import workers_of
+    from joulemark.records.store import Store
+    from joulemark.studies.conduct import judged
+    from joulemark.studies.output import document
+    from joulemark.studies.study import load
+    from joulemark.studies.ways import Bench
+
+    with (
+        project.using(source),
+        Store(store) as opened,
+        workers_of(None, processes) as workers,
+    ):
+        bench = Bench(store=opened, workers=workers)
+        return document(*judged(load(name), _several(item), bench, short=short))
 
 
 def machine(

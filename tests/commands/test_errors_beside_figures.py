@@ -98,8 +98,8 @@ def _slot(store: str) -> list[str]:
 
 
 def _leaks(store: str) -> list[str]:
-    asked = ("leaks", "--primitive", "sha-256", "--primitive", "aes-128", "--board", "telosb")
-    asked += ("--implementation", "ref", "--opt", "Os", "--operation", "encrypt")
+    asked = ["leaks", "--primitive", "sha-256", "--primitive", "aes-128", "--board", "telosb"]
+    asked += ["--implementation", "ref", "--opt", "Os", "--operation", "encrypt"]
     assert f"errors, telosb: {_TELOSB}\n" in joulemark(*asked).stdout
     (row,) = json.loads(joulemark(*asked, "--format", "json").stdout)
     assert row["errors"] == f"telosb: {_TELOSB}"
@@ -111,7 +111,7 @@ def _export(store: str) -> list[str]:
         flat, long = (Path(store).with_name(f"{name}.{form}") for name in ("flat", "long"))
         joulemark("export", "--store", store, "--format", form, "--out", str(flat))
         joulemark("export", "--store", store, "--format", form, "--long", "--out", str(long))
-        read = {"json": pd.read_json, "csv": pd.read_csv, "parquet": pd.read_parquet}[form]
+        read: Callable[[Path], pd.DataFrame] = getattr(pd, f"read_{form}")
         records, quantities = read(flat), read(long)
         assert records["time_error"].str.len().min() > 0
         assert records.loc[records["energy_net_nj"].notna(), "energy_error"].str.len().min() > 0

@@ -10,12 +10,23 @@ import pytest
 
 import joulemark
 from emulated import BOARD
-from joulemark import interface
+from joulemark import interface, project
+from joulemark.catalogue import skeletons
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
 from joulemark.project import ROOT
 
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+
+
+def _own(folder: Path) -> None:
+    """Write what a reader has: a scenario, and another implementation of XTEA."""
+    (skeleton,) = skeletons.scenario("device", None).values()
+    text = skeleton.partition("[what_if]")[0].replace('source = ""', 'source = "assumed"')
+    (folder / "device.toml").write_text(text)
+    shutil.copytree(
+        ROOT / "firmware/primitives/block-cipher/xtea/ref", folder / "own/block-cipher/xtea/mine"
+    )
 
 
 def test_every_example_runs(
@@ -26,12 +37,17 @@ def test_every_example_runs(
     shutil.copy(build_image(way, BOARD).path, tmp_path / "firmware.elf")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    assert len(EXAMPLES) == 7
+    _own(tmp_path)
+    assert len(EXAMPLES) == 12
     for number, example in enumerate(EXAMPLES):
         exec(compile(example, f"docs/python.md, example {number + 1}", "exec"), names)  # noqa: S102
     shown = capsys.readouterr().out
     assert "aes-128/ref encrypt 16 B" in shown
     assert "did you mean telosb?" in shown
+    assert set(names["steps"]["operation"]) >= {"message-1", "finish"}  # type: ignore[index]
+    assert "years" in shown
+    assert "reproduced" in shown
+    assert not project.sources(), "a source is for one call"
     changes = names["changes"]
     assert isinstance(changes, interface.compare("results.db", "results.db").__class__)
     assert set(changes["state"]) >= {"missing"}

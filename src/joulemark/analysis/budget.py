@@ -321,6 +321,21 @@ class Costs:
         )
 
 
+def campaign(step: Step, scenario: Scenario) -> dict[str, Any]:
+    """Return the options of the campaign that measures a step, as a campaign's file has them."""
+    clock = scenario.clock or boards.load_board(scenario.board).default_clock
+    return {
+        "board": [scenario.board],
+        "clock": [clock],
+        "primitive": [step.primitive],
+        "implementation": [step.implementation] if step.implementation else None,
+        "operation": [step.operation],
+        "size": [step.message_bytes] if step.message_bytes else None,
+        "ad_size": [step.ad_bytes],
+        "opt": optimisations(step) or None,
+    }
+
+
 def optimisations(step: Step) -> list[str]:
     """Return the levels to measure to find a step's build; empty for the default levels."""
     if step.optimisation is not None:

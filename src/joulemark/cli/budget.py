@@ -75,9 +75,8 @@ def _from_store(store: str) -> "Costs":
 
 def _measured(scenario: "Scenario", store: str) -> "Costs":
     """Return the records that the scenario needs; measure those missing from the store first."""
-    from joulemark.analysis.budget import optimisations
+    from joulemark.analysis.budget import campaign
     from joulemark.campaign.options import checked
-    from joulemark.catalogue import boards
     from joulemark.cli._measuring import conducted, means
     from joulemark.conduct import plan
     from joulemark.measure.bench import Bench
@@ -89,25 +88,12 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
     missing = costs.missing(scenario)
     if not missing:
         return costs
-    board = boards.load_board(scenario.board)
     workers = Processes(len(os.sched_getaffinity(0)))
     with Store(store) as opened:
         for step in missing:
-            campaign = checked(
-                PrimitiveOptions,
-                {
-                    "board": [scenario.board],
-                    "clock": [scenario.clock or board.default_clock],
-                    "primitive": [step.primitive],
-                    "implementation": [step.implementation] if step.implementation else None,
-                    "operation": [step.operation],
-                    "size": [step.message_bytes] if step.message_bytes else None,
-                    "ad_size": [step.ad_bytes],
-                    "opt": optimisations(step) or None,
-                },
-            )
+            asked = checked(PrimitiveOptions, campaign(step, scenario))
             with means(Bench(), workers) as used:
-                work = plan(campaign, used)
+                work = plan(asked, used)
             new = conducted(opened, work).measured
             typer.echo(
                 f"measured {counted(len(new), 'case')} of {step.primitive} {step.operation}",

@@ -67,20 +67,16 @@ def study(
         return
     from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
-    from joulemark.studies import advised, pins
-    from joulemark.studies.conduct import Conducted
+    from joulemark.studies import pins
+    from joulemark.studies.conduct import judged
     from joulemark.studies.output import document
-    from joulemark.studies.study import load, select
+    from joulemark.studies.study import load
     from joulemark.studies.ways import Bench
 
     chosen = load(name)
-    items = select(chosen, item or [], short=short)
     with Store(store) as opened:
         bench = Bench(store=opened, workers=Processes(jobs or len(os.sched_getaffinity(0))))
-        with_advice = not short and not item
-        needs = advised.needs(chosen) if with_advice else ()
-        conducted = Conducted(chosen, items, bench, short=short, needs=needs)
-        found = advised.advised(chosen, bench) if with_advice else []
+        conducted, found = judged(chosen, item or [], bench, short=short)
         beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent
     if as_json:
         typer.echo(json.dumps(document(conducted, found), indent=1, ensure_ascii=False))

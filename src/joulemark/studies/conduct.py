@@ -10,9 +10,10 @@ import numpy as np
 from joulemark.catalogue.datafile import DataModel
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
-from joulemark.studies import expressions, ways
+from joulemark.studies import advised, expressions, ways
+from joulemark.studies.advised import Advised
 from joulemark.studies.expressions import MissingError, Value
-from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated
+from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated, select
 from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
 from joulemark.studies.ways import Answer, Bench
 
@@ -301,3 +302,24 @@ class Conducted:
             reason=judgement.reason,
             cause=judgement.cause,
         )
+
+
+def judged(
+    study: Study, wanted: Sequence[str], bench: Bench, *, short: bool
+) -> tuple[Conducted, list[Advised]]:
+    """Judge a study's items, and derive the paper's advice again where the whole study is judged.
+
+    Args:
+        study: the study.
+        wanted: sections or items; all if none is given.
+        bench: obtains ours.
+        short: only the items marked for the short form, without variants.
+
+    Raises:
+        InputError: there is no such section or item.
+        ToolError: a tool is missing.
+    """
+    items, with_advice = select(study, wanted, short=short), not short and not wanted
+    needs = advised.needs(study) if with_advice else ()
+    conducted = Conducted(study, items, bench, short=short, needs=needs)
+    return conducted, list(advised.advised(study, bench)) if with_advice else []

@@ -1,0 +1,129 @@
+"""What builds reveal of their secrets: each build of implementations, operation by operation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from joulemark.catalogue.boards import Board, load_board
+from joulemark.catalogue.near import near
+from joulemark.catalogue.primitives import Implementation, Library
+from joulemark.errors import InputError
+from joulemark.images import build_image, toolchain
+from joulemark.measure.leaks import Leak, observe, on_secrets
+
+BOARDS = ("telosb", "stm32vldiscovery")
+"""Where builds are looked at if nothing is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surveyed:
+    """An operation of a build, and what it reveals."""
+
+    board: Board
+    implementation: Implementation
+    build: str
+    leak: Leak
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether it leaks what its implementation claims to keep."""
+        return self.leak.any and self.implementation.secret_independent
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Names and numbers."""
+        leak = self.leak
+        return {
+            "board": self.board.name,
+            "implementation": str(self.implementation),
+            "build": self.build,
+            "operation": leak.operation,
+            "trials": leak.trials,
+            "cycles": leak.cycles_min,
+            "spread": leak.cycles_max - leak.cycles_min,
+            "address_traces": leak.address_traces,
+            "refusals": leak.refusals,
+            "refused_spread": leak.refused_spread,
+            "refused_traces": leak.refused_traces,
+            "declared_public": [str(declared) for declared in leak.declared],
+            "branches": [asdict(branch) for branch in leak.branches],
+        }
+
+
+def survey(
+    primitive: Sequence[str],
+    *,
+    implementation: Sequence[str] = (),
+    operation: Sequence[str] = (),
+    board: Sequence[str] = (),
+    compiler: Sequence[str] = (),
+    opt: Sequence[str] = (),
+    branches: bool = False,
+) -> Iterator[Surveyed]:
+    """Build and observe; an empty argument stands for the default.
+
+    Args:
+        primitive: names or globs.
+        implementation: names or globs; all if not given.
+        operation: names; all that handle a secret if not given.
+        board: `BOARDS` if not given.
+        compiler: the core's first if not given.
+        opt: optimisations; all if not given.
+        branches: whether to look at what decides branches, which is slow.
+
+    Raises:
+        InputError: a name matches nothing.
+        ToolError: a tool is missing.
+        VerificationError: an output was wrong.
+    """
+    for flag in opt:
+        toolchain.check_optimisation(flag)
+    chosen = list(_chosen(primitive, implementation or ["*"], board or BOARDS))
+    toolchain.refuse_missing(
+        need
+        for where in {where.name: where for where, _ in chosen}.values()
+        for tool in compiler or [where.compiler]
+        for need in (
+            *toolchain.needs(tool, where.core),
+            *([toolchain.find_disassembler] if branches else []),
+        )
+    )
+    found = False
+    for where, way in chosen:
+        able = [name for name in on_secrets(way.algorithm) if way.has(name)]
+        names = [name for name in able if not operation or name in operation]
+        for tool in compiler or [where.compiler]:
+            for flag in opt or toolchain.OPTIMISATIONS:
+                image = build_image(way, where, compiler=tool, optimisation=flag)
+                for name in names:
+                    found = True
+                    yield Surveyed(
+                        board=where,
+                        implementation=way,
+                        build=f"{tool} -{flag}",
+                        leak=observe(way, where, image, name, special=True, branches=branches),
+                    )
+    if not found:
+        what = "no implementation of that name, for these boards, with such operations on secrets"
+        raise InputError(what, mend="`joulemark list primitives` names implementations")
+
+
+def _chosen(
+    primitives: Sequence[str], implementations: Sequence[str], boards: Sequence[str]
+) -> Iterator[tuple[Board, Implementation]]:
+    """Yield boards, and the implementations that run on each."""
+    library = Library.load()
+    for pattern in primitives:
+        if not any(fnmatchcase(name, pattern) for name in library.algorithms):
+            mend = near(pattern, library.algorithms)
+            raise InputError(f"{pattern} matches nothing", "--primitive", mend)
+    for board in map(load_board, boards):
+        for name, algorithm in library.algorithms.items():
+            if not any(fnmatchcase(name, pattern) for pattern in primitives):
+                continue
+            for way in library.implementations(algorithm):
+                if way.runs_on(board.instruction_set, board.accelerators) and any(
+                    fnmatchcase(way.name, wanted) for wanted in implementations
+                ):
+                    yield board, way
