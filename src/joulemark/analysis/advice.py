@@ -6,12 +6,15 @@ size; the true crossing lies between that size and the measured size before it.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from joulemark.catalogue import kinds
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.primitives import Algorithm, library
 from joulemark.records.record import DEPENDENT, PrimitiveRecord
+from joulemark.words import counted
 
 UNSAFE = frozenset({"deprecated", "broken"})
 """Statuses that are never advised."""
@@ -57,6 +60,11 @@ class Candidate(NamedTuple):
         return cls(subject.primitive, subject.implementation, *how)
 
 
+def leaking(records: Iterable[PrimitiveRecord]) -> set[Candidate]:
+    """Return the builds of which a trial, of whatever operation and size, depends on secrets."""
+    return {Candidate.of(r) for r in records if r.finding in DEPENDENT}
+
+
 @dataclass(frozen=True)
 class Requirement:
     """Conditions on a choice; deprecated and broken primitives are never chosen.
@@ -74,11 +82,7 @@ class Requirement:
 
     def select(self, records: Sequence[PrimitiveRecord]) -> list[PrimitiveRecord]:
         """Return the records that meet it, out of those of one board at one clock."""
-        leaking = {
-            Candidate.of(r)
-            for r in records
-            if r.about.secret_independent is not None and r.finding in DEPENDENT
-        }
+        leaky = leaking(records)
         return [
             r
             for r in records
@@ -88,9 +92,36 @@ class Requirement:
             and (
                 not self.secrets_kept
                 or r.about.secret_independent is None
-                or (r.about.secret_independent and Candidate.of(r) not in leaking)
+                or (r.about.secret_independent and Candidate.of(r) not in leaky)
             )
         ]
+
+
+def left_out(
+    records: Iterable[PrimitiveRecord], board: Board, algorithms: Iterable[Algorithm]
+) -> str:
+    """Say in a line which implementations of algorithms a board runs that records do not have.
+
+    Returns:
+        The line; empty if nothing is left out.
+    """
+    have = {(r.subject.primitive, r.subject.implementation) for r in records}
+    ways = [
+        way
+        for algorithm in algorithms
+        for way in library().implementations(algorithm)
+        if way.runs_on(board.instruction_set, board.accelerators)
+        and (algorithm.name, way.name) not in have
+    ]
+    if not ways:
+        return ""
+    names = ", ".join(map(str, sorted(ways, key=lambda w: (not w.accelerators, str(w)))[:3]))
+    hardware = sum(bool(way.accelerators) for way in ways)
+    return (
+        f"left out: {counted(len(ways), 'implementation')}, {hardware} of them with "
+        f"hardware ({names}{', ...' if len(ways) > 3 else ''}); any of them may take less: "
+        "`joulemark choose` measures them, with each compiler and optimisation"
+    )
 
 
 class Step(NamedTuple):

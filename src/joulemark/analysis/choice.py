@@ -4,7 +4,7 @@ A cost is the measured cost of the operations that serve one message; nothing is
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -31,7 +31,9 @@ class Option:
     claims: bool
     """It claims that neither time nor addresses depend on secrets."""
     leaks: bool
-    """Trials of one of its operations showed that they do."""
+    """A trial of one of its operations showed that they do."""
+    time_leaks: bool
+    """A trial showed that time does, not addresses alone."""
     trials: int
     """The smallest number of trials behind its findings; 0 if trials can show nothing."""
     cycles: float
@@ -59,8 +61,10 @@ class Option:
     @property
     def secrets(self) -> str:
         """Its independence of secrets, in words."""
+        if self.time_leaks:
+            return "time depends on data"
         if self.leaks:
-            return "depends on data"
+            return f"addresses depend on data ({self.trials} trials)"
         if not self.claims:
             return "no claim"
         return f"independent ({self.trials} trials)" if self.trials else "independent (claimed)"
@@ -82,6 +86,9 @@ class Demands:
     status: Status = "standard"
     """The weakest accepted status."""
     constant_time: bool = False
+    """Independence of secrets: claimed, and contradicted by no trial."""
+    time_alone: bool = False
+    """Time that no trial shows to depend on secrets, whatever addresses do, with no claim."""
     one_time_key: bool = False
     """Accept keys that may be used for one message only."""
     security_bits: int | None = None
@@ -110,6 +117,8 @@ class Demands:
         )
         if self.constant_time and option.claims and option.leaks:
             found.append("constant time: its trials depend on data")
+        if self.time_alone and option.time_leaks:
+            found.append("constant time: its time depends on data")
         limits: tuple[tuple[str, float, float | None, str], ...] = (
             ("flash", option.flash_bytes, self.max_flash_bytes, "bytes"),
             ("RAM", option.ram_bytes, self.max_ram_bytes, "bytes"),
@@ -142,26 +151,35 @@ def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def options(records: Iterable[PrimitiveRecord], operations: Sequence[str]) -> list[Option]:
+def options(
+    records: Iterable[PrimitiveRecord],
+    operations: Sequence[str],
+    leaking: Collection[Candidate] = (),
+) -> list[Option]:
     """Return the builds that have all of the operations, with their costs.
 
     Args:
         records: records of one board at one clock, for one size of message and associated data.
         operations: the operations that serve one message.
+        leaking: builds that leak at other sizes: see `advice.leaking`.
     """
     groups: dict[Candidate, dict[str, PrimitiveRecord]] = defaultdict(dict)
     for r in records:
         if r.status == "ok" and None not in (r.cycles, r.time_ps, r.energy_net_nj, r.flash_bytes):
             groups[Candidate.of(r)][r.subject.operation] = r
     return [
-        _option(build, by_name, [by_name[name] for name in operations])
+        _option(build, by_name, [by_name[n] for n in operations], leaks=build in leaking)
         for build, by_name in sorted(groups.items())
         if set(operations) <= set(by_name)
     ]
 
 
 def _option(
-    build: Candidate, by_name: dict[str, PrimitiveRecord], serve: list[PrimitiveRecord]
+    build: Candidate,
+    by_name: dict[str, PrimitiveRecord],
+    serve: list[PrimitiveRecord],
+    *,
+    leaks: bool,
 ) -> Option:
     secret = [r for r in by_name.values() if r.about.secret_independent is not None]
     about = serve[0].about
@@ -175,7 +193,8 @@ def _option(
         security_bits=about.security_bits,
         one_time_key=bool(about.one_time_key),
         claims=all(r.about.secret_independent for r in secret),
-        leaks=any(r.finding in DEPENDENT for r in secret),
+        leaks=leaks or any(r.finding in DEPENDENT for r in secret),
+        time_leaks=any(r.finding == "time depends on data" for r in secret),
         trials=min((r.trials or 0 if r.finding else 0 for r in secret), default=0),
         cycles=sum(r.cycles or 0 for r in serve),
         time_s=sum(r.time_ps or 0 for r in serve) * 1e-12,

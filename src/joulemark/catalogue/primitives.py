@@ -674,9 +674,10 @@ class Library:
         """Return the implementations that are measured on a core if none is named.
 
         For a primitive that uses no other, that is all of them except those that are measured on
-        request there. For one that is built over others, accelerators are left out, and of each
-        part those written for the core are taken; portable ones only if there are no others, or
-        if no part that is written for the core is independent of secrets.
+        request there. For one that is built over others, of each part those written for the core
+        are taken; portable ones only if there are no others, or if no part that is written for the
+        core is independent of secrets. Then the same again with an accelerator for each part that
+        it computes, and of other parts those that are independent of secrets, if there are any.
         """
         able = [
             i
@@ -686,16 +687,18 @@ class Library:
         ]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able
-        able = [i for i in able if not i.accelerators]
         chosen: set[Part] = set()
+        beside: set[Part] = set()
         for place in zip(*(i.parts for i in able), strict=True):
-            parts = set(place)
+            hardware = {p for p in place if p.file.accelerator is not None}
+            parts = set(place) - hardware
             own = {p for p in parts if p.file.cores is not None}
             independent = {p for p in parts if p.file.secret_independent}
             chosen |= own or parts
             if not own & independent:
                 chosen |= independent
-        return [i for i in able if chosen.issuperset(i.parts)]
+            beside |= hardware or independent or parts
+        return [i for i in able if (beside if i.accelerators else chosen).issuperset(i.parts)]
 
     def implementation(self, algorithm: Algorithm, name: str) -> Implementation:
         """Return an implementation by its name.

@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from joulemark.catalogue.primitives import Algorithm, Implementation, Library
     from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
+    from joulemark.subjects.primitive import PrimitiveSubject
 
 CONSTANT_TIME_TRIALS = 8
 """Where constant time is demanded: `run` by default makes only two for long messages."""
@@ -72,6 +73,14 @@ class DemandOptions:
             "--constant-time", help="Require a constant-time claim that no trial contradicts."
         ),
     ] = False
+    time_alone: Annotated[
+        bool,
+        typer.Option(
+            "--time-alone",
+            help="On a chip without a cache: require times that no trial shows to depend on "
+            "secrets, whatever addresses do.",
+        ),
+    ] = False
     one_time_key: Annotated[
         bool, typer.Option("--one-time-key", help="Accept a key for one message only.")
     ] = False
@@ -104,6 +113,7 @@ class DemandOptions:
         return Demands(
             status=self.status.value,
             constant_time=self.constant_time,
+            time_alone=self.time_alone,
             one_time_key=self.one_time_key,
             security_bits=self.security_bits,
             max_flash_bytes=self.max_flash,
@@ -173,6 +183,14 @@ def choose(
         list[str] | None,
         typer.Option("--primitive", help="Consider only these (names or globs); repeatable."),
     ] = None,
+    implementation: Annotated[
+        list[str] | None,
+        typer.Option("--implementation", help="Consider only these (names or globs); repeatable."),
+    ] = None,
+    hardware: Annotated[
+        bool,
+        typer.Option("--hardware/--no-hardware", help="Consider what uses an accelerator."),
+    ] = True,
     by: Annotated[By, typer.Option("--sort", help="Quantity to rank by.")] = By.ENERGY,
     top: Annotated[int, typer.Option("--top", min=1, help="Number of builds to show.")] = 15,
     explain: Annotated[
@@ -197,6 +215,7 @@ def choose(
     star, or else its best build. Exits with 13 if nothing satisfies all demands.
     """
     from joulemark.analysis import choice
+    from joulemark.analysis.advice import leaking
     from joulemark.catalogue import boards
     from joulemark.records.store import Store
 
@@ -210,17 +229,23 @@ def choose(
         ad_size=ad_size,
         operations=tuple(operation or ()),
         primitives=tuple(primitive or ()),
+        implementations=tuple(implementation or ("*",)),
+        hardware=hardware,
     )
     demands, serving = demanded.demands, question.serving
+    _refuse_cache(described, demands)
     with Store(store, "read" if stored else "create") as opened:
         if stored:
-            records = question.stored(opened)
+            known = question.of_kind(opened)
+            question = question.held(known)
+            records = question.stored(known)
             unmeasured: dict[Implementation, list[str]] = {}
         else:
             records, unmeasured = question.measured(
                 opened, demands, jobs or len(os.sched_getaffinity(0))
             )
-    found = choice.options(records, serving)
+            known = question.of_kind(opened)
+    found = choice.options(records, serving, leaking(known))
     objections = {o.build: demands.objects(o) for o in found}
     good = [o for o in found if not objections[o.build]]
     if not found and not unmeasured:
@@ -232,6 +257,8 @@ def choose(
         _show(question, good, by, top, use, form)
         if form in {Form.TEXT, Form.MARKDOWN}:
             _hardware(question, names)
+            if stored and (line := question.left_out(records)):
+                typer.echo(line)
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
         _explain(removed)
     if not good:
@@ -240,6 +267,14 @@ def choose(
             None,
             f"give up one: {'; '.join(removed)}" + ("" if explain else "; --explain says more"),
         )
+
+
+def _refuse_cache(board: "Board", demands: "Demands") -> None:
+    from joulemark.catalogue import chips
+
+    if demands.time_alone and chips.load_chip(board.chip).memories_keep_state:
+        what = f"{board.chip} has a cache or line buffers: addresses decide its time"
+        raise InputError(what, "--time-alone", "give --constant-time")
 
 
 def _kind(name: str) -> "Kind":
@@ -264,12 +299,18 @@ class _Question:
     ad_size: int
     operations: tuple[str, ...]
     primitives: tuple[str, ...]
+    implementations: tuple[str, ...]
+    hardware: bool
+    wanted_size: int | None = None
+    """Size of the message, where a larger one stands for it."""
 
     def __str__(self) -> str:
         ad = f" with {self.ad_size} of associated data" if self.ad_size else ""
         hz = self.board.clock_profile(self.clock).hz
         served = " and ".join(self.serving)
-        message = f", {self.size} bytes{ad}" if self._sized else ""
+        more = self.wanted_size is not None and self.wanted_size != self.size
+        held = f" (the smallest stored that hold {self.wanted_size})" if more else ""
+        message = f", {self.size} bytes{held}{ad}" if self._sized else ""
         return f"{served} of {self.kind.name}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
 
     @property
@@ -297,22 +338,50 @@ class _Question:
     def _suits(self, record: "PrimitiveRecord") -> bool:
         what, operation = record.subject, self.kind.operation(record.subject.operation)
         names = not self.primitives or any(fnmatchcase(what.primitive, p) for p in self.primitives)
+        names = names and any(fnmatchcase(what.implementation, p) for p in self.implementations)
+        names = names and (self.hardware or not self._is_hardware(what))
         sized = not operation.sized or what.message_bytes == self.size
         with_ad = not operation.with_ad or what.ad_bytes == self.ad_size
         return names and sized and with_ad
 
-    def stored(self, store: "Store") -> "list[PrimitiveRecord]":
-        """Return matching records of the store as they are."""
+    @staticmethod
+    def _is_hardware(what: "PrimitiveSubject") -> bool:
+        from joulemark.catalogue.primitives import library
+
+        algorithm = library().algorithms.get(what.primitive)
+        ways = [] if algorithm is None else library().implementations(algorithm)
+        return any(way.name == what.implementation and way.accelerators for way in ways)
+
+    def left_out(self, records: "Sequence[PrimitiveRecord]") -> str:
+        """Say what the board runs and the store does not have; empty if nothing."""
+        from joulemark.analysis.advice import left_out
+        from joulemark.catalogue.primitives import library
+
+        if self.implementations != ("*",):
+            return ""
+        return left_out(records, self.board, self._algorithms(library()))
+
+    def of_kind(self, store: "Store") -> "list[PrimitiveRecord]":
+        """Return the store's good records of the kind, of all sizes."""
         from joulemark.records.record import of_primitives
 
-        found = store.of_board(
-            self.board.name,
-            self.clock,
-            kind={self.kind.name},
-            message_bytes={0, self.size},
-            ad_bytes={0, self.ad_size},
-        )
-        return [r for r in of_primitives(found) if r.status == "ok" and self._suits(r)]
+        found = store.of_board(self.board.name, self.clock, kind={self.kind.name})
+        return [r for r in of_primitives(found) if r.status == "ok"]
+
+    def held(self, records: "Sequence[PrimitiveRecord]") -> "_Question":
+        """Return the question of the smallest size of records that holds this one's message.
+
+        So does the report; nothing is interpolated.
+        """
+        if not self._sized:
+            return self
+        sizes = [r.subject.message_bytes for r in records if r.subject.operation in self.serving]
+        larger = min((size for size in sizes if size >= self.size), default=self.size)
+        return replace(self, asked_size=larger, wanted_size=self.size)
+
+    def stored(self, records: "Sequence[PrimitiveRecord]") -> "list[PrimitiveRecord]":
+        """Return those of the kind's records that suit."""
+        return [r for r in records if self._suits(r)]
 
     def measured(
         self, store: "Store", demands: "Demands", processes: int
@@ -345,7 +414,9 @@ class _Question:
                 "ad_size": [self.ad_size],
                 "compiler": _compilers(self.board.core),
                 "opt": list(OPTIMISATIONS),
-                "trials": CONSTANT_TIME_TRIALS if demands.constant_time else None,
+                "trials": CONSTANT_TIME_TRIALS
+                if demands.constant_time or demands.time_alone
+                else None,
             },
         )
         with means(Bench(), Processes(processes)) as used:
@@ -392,6 +463,8 @@ class _Question:
             for way in library.implementations(algorithm)
             if way.runs_on(self.board.instruction_set, self.board.accelerators)
             and way.takes(self.size, self.ad_size)
+            and any(fnmatchcase(way.name, pattern) for pattern in self.implementations)
+            and (self.hardware or not way.accelerators)
         ]
         if not ways:
             raise InputError(f"nothing runs there that does this: {self}", "--primitive, --board")
@@ -496,8 +569,26 @@ def _show(
     hidden = len(good) - len(rows)
     more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
     typer.echo(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")
-    for line in _life(question, good, by, use).values():
+    for line in (*_kept(good, by), *_life(question, good, by, use).values()):
         typer.echo(line)
+
+
+def _kept(good: "list[Option]", by: By) -> list[str]:
+    """Name the first option that keeps its secrets, which the report advises, if it is another."""
+    from joulemark.analysis import choice
+
+    first, *others = choice.ranked(good, by.value)
+    kept = next((o for o in (first, *others) if o.claims and not o.leaks), None)
+    if kept is first:
+        return []
+    if kept is None:
+        return ["none of these claims independence of secrets and keeps it"]
+    build = kept.build
+    return [
+        f"the first that keeps its secrets, which the report advises: {build.primitive}, "
+        f"{build.implementation}, {build.compiler} -{build.optimisation}: "
+        f"{kept.time_s * 1e6:,.4g} µs, {kept.energy_j * 1e6:,.4g} µJ, {kept.flash_bytes:,} B flash"
+    ]
 
 
 def _hardware(question: _Question, names: "Collection[str]") -> None:

@@ -19,11 +19,13 @@ from joulemark.analysis.advice import (
     Service,
     costs,
     flash,
+    left_out,
     services,
     steps,
 )
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import library
 from joulemark.errors import JoulemarkError
 from joulemark.records import bounds
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
@@ -133,6 +135,8 @@ class Section:
     chip: str
     conditions: dict[str, list[str]]
     advice: list[Advice]
+    left_out: str = ""
+    """What the board runs of the advised kinds and was not measured."""
     plots: list[tuple[str, str, str]] = field(default_factory=list)
     memory: str | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -346,6 +350,7 @@ def _section(records: list[PrimitiveRecord], specifications: dict[str, Any]) -> 
         chip=first.provenance.chip,
         conditions=_conditions(records),
         advice=_advice(records),
+        left_out=_left_out(records),
         plots=plots,
         memory=f"plot-{prefix}-memory" if memory else None,
         findings=_findings(records),
@@ -372,6 +377,14 @@ def _conditions(records: Sequence[PrimitiveRecord]) -> dict[str, list[str]]:
         "Host": distinct([p.host for p in how]),
         "Measured": distinct([r.measured_at[:10] for r in records]),
     }
+
+
+def _left_out(records: Sequence[PrimitiveRecord]) -> str:
+    name, known = records[0].conditions.board, library().algorithms.values()
+    advised = {kind for service in services() for kind in service.operations}
+    there = advised & {r.subject.kind for r in records}
+    algorithms = [a for a in known if a.kind in there and a.is_default]
+    return left_out(records, boards.load_board(name), algorithms) if name in boards.names() else ""
 
 
 def _advice(records: Sequence[PrimitiveRecord]) -> list[Advice]:
