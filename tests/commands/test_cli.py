@@ -19,12 +19,14 @@ from rich.table import Table
 from typer.testing import CliRunner
 
 from command import by_itself, joulemark
+from joulemark.battery import DEFAULT_MAH, DEFAULT_V
 from joulemark.cli import _table, app
 from joulemark.cli._table import _fit
 from joulemark.errors import JoulemarkError
 from joulemark.project import ROOT
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
+from joulemark.subjects.slot.page import BATTERY_J
 
 SMALL = (
     *("--board", "telosb", "--primitive", "aes-128", "--primitive", "sha-256"),
@@ -366,3 +368,17 @@ def test_a_number_of_any_command_is_finite(value: str) -> None:
 def test_an_optimisation_may_have_the_compilers_dash(command: str) -> None:
     done = joulemark(*command.split(), "--opt", "-O9", code=3)
     assert "O9: no such optimisation; use one of O3, O2, Os, O0" in done.stderr
+
+
+@pytest.mark.parametrize(("what", "name"), [("kinds", "aead"), ("studies", "shibata-2018")])
+def test_list_names_kinds_and_studies(what: str, name: str) -> None:
+    rows = json.loads(joulemark("list", what, "--format", "json").stdout)
+    (row,) = (row for row in rows if name in row.values())
+    assert all(row.values())
+
+
+def test_every_command_assumes_the_same_battery() -> None:
+    for command in ("choose", "handshake"):
+        told = " ".join(joulemark(command, "--help").stdout.split())
+        assert f"[default: {DEFAULT_MAH}; " in told
+    assert pytest.approx(DEFAULT_MAH / 1e3 * 3600 * DEFAULT_V) == BATTERY_J

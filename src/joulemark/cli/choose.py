@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import (
@@ -147,7 +148,7 @@ class UseOptions:
             callback=not_nan,
             help="With --every: usable battery capacity; two alkaline AA cells have about 2,000.",
         ),
-    ] = 2000.0
+    ] = DEFAULT_MAH
 
 
 @app.command()

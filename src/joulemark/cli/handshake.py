@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationOption
 from joulemark.errors import InputError
@@ -77,7 +78,7 @@ def handshake(
     battery_mah: Annotated[
         float,
         typer.Option("--battery-mah", min=1, help="Capacity of each side's battery."),
-    ] = 2500.0,
+    ] = DEFAULT_MAH,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     store: Annotated[
         str | None, typer.Option("--store", metavar="URL", help="Keep the ledger as records.")

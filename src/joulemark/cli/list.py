@@ -25,6 +25,8 @@ class What(StrEnum):
     ALGORITHMS = "algorithms"
     NETWORKS = "networks"
     SCENARIOS = "scenarios"
+    KINDS = "kinds"
+    STUDIES = "studies"
 
 
 @app.command("list")
@@ -52,6 +54,8 @@ def list_(
         What.ALGORITHMS: _algorithms,
         What.NETWORKS: _networks,
         What.SCENARIOS: _scenarios,
+        What.KINDS: _kinds,
+        What.STUDIES: _studies,
     }[what]()
     found = [dict(zip(heads, row, strict=True)) for row in rows]
     if kind is not None:
@@ -165,6 +169,34 @@ def _scenarios() -> list[tuple[str, ...]]:
     return [
         ("scenario", "board", "title"),
         *((path.stem, s.board, s.title) for path in paths for s in [read(path)]),
+    ]
+
+
+def _kinds() -> list[tuple[str, ...]]:
+    from joulemark.catalogue import kinds
+    from joulemark.catalogue.primitives import library
+
+    known = [kind for kind in kinds.known().values() if not kind.file.baseline]
+    primitives = [algorithm.kind for algorithm in library().algorithms.values()]
+    return [
+        ("kind", "primitives", "operations", "title"),
+        *(
+            (k.name, str(primitives.count(k.name)), ", ".join(k.measured), k.title)
+            for k in sorted(known, key=lambda kind: kind.name)
+        ),
+    ]
+
+
+def _studies() -> list[tuple[str, ...]]:
+    from joulemark.studies import study
+
+    return [
+        ("study", "items", "title"),
+        *(
+            (name, str(len(s.items)), s.file.title)
+            for name in study.names()
+            for s in [study.load(name)]
+        ),
     ]
 
 

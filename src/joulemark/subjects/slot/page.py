@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from joulemark.battery import DEFAULT_MAH, DEFAULT_V
 from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.report import page
@@ -70,8 +71,7 @@ def line(found: Record[SlotSubject]) -> str:
     return f"{found.case}: {milliseconds(found, 'slot'):.3f} ms, {ticks} ticks"
 
 
-BATTERY_J = 2.0 * 3600 * 3.0
-"""Two AA cells that deliver 2 Ah at 3 V: an assumption, as in the scenarios."""
+BATTERY_J = DEFAULT_MAH / 1e3 * 3600 * DEFAULT_V
 
 
 def network(found: Record[SlotSubject]) -> dict[str, float]:
