@@ -197,7 +197,10 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_wrong_folders_of_sources_are_named(library_code: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    for folder, message in ((empty, "has no implementation"), (tmp_path / "no", "is no folder")):
+    for folder, message in (
+        (empty, "has nothing that Joulemark knows"),
+        (tmp_path / "no", "is no folder"),
+    ):
         done = joulemark("list", "primitives", "--source", str(folder), code=3)
         assert message in done.stderr
     folder = describe(library_code, variants=["aes-129"])
