@@ -12,8 +12,10 @@ import pytest
 import joulemark as package
 from command import joulemark
 from joulemark.catalogue import accuracy, boards, chips
+from joulemark.catalogue.primitives import library
 from joulemark.cli import _command_name, _modules
 from joulemark.errors import InputError
+from joulemark.images import build_image
 from joulemark.records import bounds
 from joulemark.records.store import Store
 
@@ -53,6 +55,18 @@ def _choose(store: str) -> list[str]:
     for row in [*json.loads(told)["candidates"], *csv.DictReader(io.StringIO(rows))]:
         assert row["errors"] == f"telosb: {_TELOSB}; {_CURRENTS}"
     return [text, markdown]
+
+
+def _exec(store: str) -> list[str]:
+    way = library().implementation(library()["aes-128"], "ref")
+    image = str(build_image(way, boards.load_board("stm32vldiscovery")).path)
+    for where in (("--board", "stm32vldiscovery"), ("--chip", "stm32f100rb")):
+        asked = ("exec", image, *where, "--stop-at", "main")
+        found = json.loads(joulemark(*asked, "--json").stdout)
+        assert found["cycles_error"].startswith("±0.004% (88 held-out programs")
+        line = f"cycles        {found['cycles']:,}, {found['cycles_error']}"
+        assert line in joulemark(*asked).stdout.splitlines()
+    return []
 
 
 def _handshake(store: str) -> list[str]:
@@ -131,6 +145,7 @@ def _report(store: str) -> list[str]:
 _FIGURES: dict[str, Callable[[str], list[str]]] = {
     "architecture": _architecture,
     "choose": _choose,
+    "exec": _exec,
     "export": _export,
     "handshake": _handshake,
     "leaks": _leaks,
@@ -147,7 +162,6 @@ _ELSEWHERE = {
     "doctor": "shows tools",
     "energy": "has an interval beside each figure",
     "estimate": "has the models' errors below its table, tested in test_estimates.py",
-    "exec": "counts of an image on a chip",
     "image": "builds",
     "list": "shows what there is",
     "method-check": "is about errors",

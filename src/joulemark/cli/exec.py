@@ -278,7 +278,7 @@ def execute(
     --gdb a debugger runs it.
     """
     from joulemark._engine import EngineError, Machine
-    from joulemark.catalogue import chips
+    from joulemark.catalogue import accuracy, chips
 
     described = None if board is None else _described(board)
     if (described is None) == (chip is None):
@@ -319,6 +319,7 @@ def execute(
     result: dict[str, Any] = {
         "stop": stop.reason,
         "cycles": machine.cycles - before["cycles"],
+        "cycles_error": str(accuracy.of_chip(described.chip if described else str(chip))),
         "instructions": machine.instructions - before["instructions"],
         "resets": machine.resets,
         "registers": machine.registers,
@@ -364,7 +365,7 @@ def _debugged(machine: "Machine", host: str, port: int, wires: Wires) -> "Stop":
 
 def _print(result: dict[str, Any], stop: "Stop") -> None:
     typer.echo(f"stop          {stop.reason} at {stop.address:#06x}")
-    typer.echo(f"cycles        {result['cycles']:,}")
+    typer.echo(f"cycles        {result['cycles']:,}, {result['cycles_error']}")
     typer.echo(f"instructions  {result['instructions']:,}")
     if result["resets"]:
         typer.echo(f"resets        {result['resets']}")
