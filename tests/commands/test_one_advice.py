@@ -23,6 +23,7 @@ _PRIMITIVES = {
     "hash": ("sha-256", "sha3-256"),
     "mac": ("aes-128-cmac", "hmac-sha-256"),
     "block-cipher": ("aes-128",),
+    "stream-cipher": ("chacha20",),
 }
 _SIZES = (16, 64)
 _QUESTIONS = list(itertools.product(_BOARDS, ("aead", "hash", "mac"), _SIZES))
@@ -170,3 +171,12 @@ def test_an_answer_that_leaks_names_the_reports(store: Path) -> None:
     first = kept["candidates"][0]
     said = f"which the report advises: {first['primitive']}, {first['implementation']},"
     assert said in joulemark(*asked).stdout
+
+
+def test_kinds_that_serve_the_same_are_named(store: Path) -> None:
+    def said(kind: str) -> str:
+        asked = _asked("telosb", kind, 64)
+        return joulemark(*asked, "--stored", "--store", str(store)).stdout
+
+    assert "the report also considers kind mode for this" in said("stream-cipher")
+    assert "also considers" not in said("hash")

@@ -258,6 +258,8 @@ def choose(
         _show(question, good, by, top, use, form)
         if form in {Form.TEXT, Form.MARKDOWN}:
             _hardware(question, names)
+            if others := question.others:
+                typer.echo(f"the report also considers kind {', '.join(others)} for this")
             if stored and (line := question.left_out(records)):
                 typer.echo(line)
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
@@ -335,6 +337,17 @@ class _Question:
             return self.operations
         services = self.kind.file.service
         return tuple(services[0].operations) if services else (self.kind.file.main_operation,)
+
+    @property
+    def others(self) -> list[str]:
+        """Other kinds that provide the same service; the report chooses among all of them."""
+        from joulemark.analysis.advice import services
+
+        mine = [
+            s.operations for s in services() if self.kind.name in s.operations and not s.with_ad
+        ]
+        same = [o for o in mine if tuple(o[self.kind.name]) == self.serving]
+        return sorted({name for operations in same for name in operations} - {self.kind.name})
 
     def _suits(self, record: "PrimitiveRecord") -> bool:
         what, operation = record.subject, self.kind.operation(record.subject.operation)
