@@ -261,7 +261,7 @@ def test_powercap_measures_this_machine(tmp_path: Path) -> None:
     finally:
         stop.set()
         thread.join()
-    assert "sha-256 hash 64 B: gross: " in done
+    assert "sha-256/ref hash 64 B: gross: " in done
     (record,) = records(tmp_path)
     assert record.energy_gross_nj is not None
     assert record.energy_net_nj is not None

@@ -116,8 +116,8 @@ class FiniteCommand(TyperCommand):
             given = ctx.params.get(parameter.name)
             for value in given if isinstance(given, list | tuple) else [given]:
                 if isinstance(value, float) and not math.isfinite(value):
-                    what = f"{value} is not a finite number"
-                    raise typer.BadParameter(what, ctx=ctx, param=parameter)
+                    what = f"{value:g} is out of range"
+                    raise InputError(what, parameter.opts[0], "give a finite number")
         return rest
 
 
