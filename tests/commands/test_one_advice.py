@@ -165,8 +165,8 @@ def test_time_alone_is_for_chips_without_a_cache(store: Path) -> None:
 
 
 def test_an_answer_that_leaks_names_the_reports(store: Path) -> None:
-    asked = ("choose", "--board", "telosb", "--kind", "block-cipher", "--size", "16")
-    asked += ("--no-hardware", "--stored", "--store", str(store))
+    asked = ["choose", "--board", "telosb", "--kind", "block-cipher", "--size", "16"]
+    asked += ["--no-hardware", "--stored", "--store", str(store)]
     kept = json.loads(joulemark(*asked, "--constant-time", "--format", "json").stdout)
     first = kept["candidates"][0]
     said = f"which the report advises: {first['primitive']}, {first['implementation']},"
