@@ -252,4 +252,4 @@ def test_an_instrument_and_its_simulation_are_a_file_each(lab: Path) -> None:
         bench.kill()
         bench.wait()
     assert "measured 1, served from the store: 0 of 1" in done.stdout
-    assert re.search(r"aes-128 encrypt 16 B: gross: [0-9.]+ uJ \+- ", done.stdout)
+    assert re.search(r"aes-128/msp430 encrypt 16 B: gross: [0-9.]+ uJ \+- ", done.stdout)

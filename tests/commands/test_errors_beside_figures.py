@@ -76,6 +76,7 @@ def _handshake(store: str) -> list[str]:
 
 
 def _architecture(store: str) -> list[str]:
+    store = f"{store}.own"  # What others look at has primitives alone.
     found = json.loads(
         joulemark("architecture", "plasa", "--store", store, "--format", "json").stdout
     )
@@ -93,6 +94,7 @@ def _network(store: str) -> list[str]:
 
 
 def _slot(store: str) -> list[str]:
+    store = f"{store}.own"  # What others look at has primitives alone.
     asked = (
         "slot",
         "--board",
