@@ -137,7 +137,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
     person_at.type("7.50\n")
     person_at.until("reading at the end (mWh): ")
     person_at.type("9.60\n")
-    person_at.until("aes-128 encrypt 16 B: gross: 72")
+    person_at.until("aes-128/msp430 encrypt 16 B: gross: 72")
     # At the next case, the person leaves.
     person_at.until("reading now (mWh)")
     person_at.type("\x04")
@@ -214,7 +214,7 @@ def test_a_multimeter_agrees_with_the_model_in_real_time(
     size = ("--size", "64")
     few = ("--runs", "3")
     done = joulemark("run", *on_board, *CASE, *size, *meter, *few, folder=tmp_path).stdout
-    assert "aes-128 encrypt 64 B: gross: " in done
+    assert "aes-128/msp430 encrypt 64 B: gross: " in done
     joulemark("run", *CASE, *size, folder=tmp_path)
     measured, exact = sorted(records(tmp_path), key=lambda r: r.conditions.runner == "emulator")
     assert (measured.conditions.runner, measured.conditions.meter) == ("serial", "agilent-34401a")
