@@ -95,7 +95,7 @@ def test_comments_and_layout_of_a_module_do_not_count(path: Path, tmp_path: Path
     tree = ast.parse(path.read_text())
     tree.body.insert(0, ast.Expr(ast.Constant("Another docstring.")))
     edited.write_text(ast.unparse(tree))
-    assert meaning.of_module(edited) == meaning.of_module(path)
+    assert meaning.of_file(edited) == meaning.of_file(path)
 
 
 @given(st.data())
