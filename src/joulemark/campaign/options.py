@@ -105,7 +105,8 @@ def checked(
         key = path_of_key.partition(".")[0]
         where = f"{path}: {table}{key}"
         if path is None or key in given:
-            where = f"--{key.replace('_', '-')}"
+            # What several options are wrong about has no name of one.
+            where = "the options" if key.startswith("(") else f"--{key.replace('_', '-')}"
         mend = f"the keys are: {', '.join(of.model_fields)}"
         if not table and path is not None:
             mend += f"; the tables are: {', '.join(f'[[{name}]]' for name in subjects.types())}"
