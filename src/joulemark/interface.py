@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from joulemark._engine import Machine
     from joulemark.analysis.budget import Budget
+    from joulemark.analysis.choice import Metric
     from joulemark.campaign.options import Options
     from joulemark.catalogue.boards import Board
     from joulemark.project import Folders
@@ -146,6 +147,88 @@ def _conducted(
 
 def _several(names: Names | None) -> Sequence[str]:
     return [names] if isinstance(names, str) else names or ()
+
+
+def choose(
+    board: str,
+    kind: str,
+    *,
+    size: int | None = None,
+    ad_size: int = 0,
+    clock: str | None = None,
+    operation: Names | None = None,
+    primitive: Names | None = None,
+    implementation: Names | None = None,
+    hardware: bool = True,
+    sort: "Metric" = "energy",
+    stored: bool = False,
+    store: "str | Path" = DEFAULT_STORE,
+    processes: int | None = None,
+    source: "Folders | None" = None,
+    **demands: Any,
+) -> "pd.DataFrame":
+    """Rank the builds that meet an application's demands, as `joulemark choose` does.
+
+    What was not measured is measured first, with every compiler and optimisation level.
+
+    Args:
+        board: the board.
+        kind: what for: aead, hash, mac, ...; kinds that serve the same are considered, too.
+        size: message size in bytes; 64 if not given, where there is a message.
+        ad_size: size of the associated data in bytes.
+        clock: clock profile; the board's first if not given.
+        operation: operations run for each message; the kind's if not given.
+        primitive: consider only these; names may be globs.
+        implementation: consider only these; names may be globs.
+        hardware: consider what uses an accelerator.
+        sort: quantity to rank by: energy, time, flash, ram or stack.
+        stored: use only what the store holds.
+        store: a file, or an SQLAlchemy URL; created if it does not exist.
+        processes: cases measured at a time; one per core if not given.
+        source: folders of your own primitives, boards and chips.
+        **demands: status ("standard", "finalist", ...), constant_time (True unless time_alone),
+            time_alone, one_time_key, security_bits, max_flash_bytes, max_ram_bytes,
+            max_stack_bytes, max_time_s.
+
+    Returns:
+        A row per build, the answer first; empty if nothing meets all demands.
+
+    Raises:
+        InputError: a name matches nothing, or a value is invalid.
+        ToolError: a compiler is missing.
+        StoreError: the store cannot be read or written.
+    """
+    import pandas as pd
+
+    from joulemark import project
+    from joulemark.analysis.choice import demands as checked
+    from joulemark.analysis.choice import metric, ranked
+    from joulemark.conduct import Means, conduct
+    from joulemark.measure.cluster import workers_of
+    from joulemark.records.store import Store
+    from joulemark.subjects.primitive import choose as choosing
+
+    wanted_of, by = checked(**demands), metric(sort)
+    with project.using(source), Store(store, "read" if stored else "create") as opened:
+        asked = choosing.question(
+            board,
+            kind,
+            size=size,
+            ad_size=ad_size,
+            clock=clock,
+            operation=_several(operation),
+            primitive=_several(primitive),
+            implementation=_several(implementation),
+            hardware=hardware,
+        )
+        choosing.check(asked, wanted_of)
+        wanted = None if stored else choosing.wanted(asked, wanted_of)
+        if wanted is not None and wanted.work is not None:
+            with workers_of(None, processes) as workers:
+                conduct(wanted.work(Means(workers=workers)), opened)
+        found = choosing.answer(asked, wanted_of, opened, wanted)
+    rows = [found.row(o) | {"errors": o.errors} for o in ranked(found.good, by)]
+    return pd.DataFrame(rows)
 
 
 def handshake(
@@ -357,6 +440,58 @@ def machine(
         raise InputError(str(error)) from error
 
 
+def profile(
+    image: "str | Path",
+    board: str,
+    *,
+    operation: str | None = None,
+    size: int | None = None,
+    max_cycles: int | None = None,
+    source: "Folders | None" = None,
+) -> "pd.DataFrame":
+    """Return what each function of an image costs on a board, as `joulemark profile` shows it.
+
+    Args:
+        image: an ELF or Intel HEX file.
+        board: the board that it runs on.
+        operation: for an image that `run` built: only this operation's window.
+        size: message size in bytes; 64 if not given, where the operation takes a message.
+        max_cycles: stop after this many cycles.
+        source: folders of your own boards and chips.
+
+    Returns:
+        A row per function, those with the most cycles first, and a last one for sleep, if any.
+
+    Raises:
+        InputError: a name is unknown, or the image is invalid.
+        JoulemarkError: the program faults, or does not end.
+    """
+    import pandas as pd
+
+    from joulemark import project
+    from joulemark._engine import EngineError, Image
+    from joulemark.catalogue import boards as catalogue
+    from joulemark.errors import InputError
+    from joulemark.measure.profiled import whole, window
+    from joulemark.records import bounds
+
+    with project.using(source):
+        described = catalogue.load_board(board)
+        try:
+            program = Image.load(image)
+        except (EngineError, OSError) as error:
+            raise InputError(str(error)) from error
+        if operation is None:
+            found = whole(program, described, max_cycles=max_cycles)
+        else:
+            found = window(program, described, operation, size)
+        if found.failure is not None:
+            raise found.failure
+        rows, asleep = found.by_function(described)
+        errors = bounds.of_board(described, None, found.grade(described))
+    return pd.DataFrame([row | {"errors": errors} for row in [*rows, *asleep]])
+
+
 def board(name: str) -> "Board":
     """Return the contents of a board's file.
 
@@ -413,11 +548,12 @@ def compare(base: "str | Path", head: "str | Path") -> "pd.DataFrame":
     from joulemark.records.sides import rows
 
     found = changes(rows(str(base)), rows(str(head)), Limits())
-    columns = ["case", "place", "state", "quantity", "unit", "base", "head", "fraction"]
+    columns = ["case", "place", "state", "errors"]
+    columns += ["quantity", "unit", "base", "head", "fraction"]
     nothing = (None,) * 5
     values: list[tuple[object, ...]] = []
     for c in found:
-        case = (c.name, c.place, c.state)
+        case = (c.name, c.place, c.state, c.errors)
         values += [(*case, x.measure, x.unit, x.base, x.head, x.fraction) for x in c.changes]
         values += [] if c.changes else [(*case, *nothing)]
     return pd.DataFrame(values, columns=columns)

@@ -114,9 +114,10 @@ def test_the_page_chooses_as_the_command_does(browser: Browser, tmp_path: Path) 
     records = [
         record(
             "dear-start",
-            "encrypt",
+            operation,
             64,
             draw.randrange(1, 9) * 1000,
+            key=f"{operation}{n}",
             implementation=f"i{n}",
             flash_bytes=draw.randrange(1, 9) * 100,
             ram_bytes=draw.randrange(1, 9) * 10,
@@ -124,35 +125,35 @@ def test_the_page_chooses_as_the_command_does(browser: Browser, tmp_path: Path) 
             addresses_equal=n % 3 != 0,
             secret_independent=n % 4 != 0,
             subject_status="research" if n % 5 == 0 else "standard",
-            main=True,
         )
         for n in range(40)
+        for operation in ("init", "encrypt")
     ]
     path = tmp_path / "report.html"
     path.write_text(render(records))
     opened = browser.new_page()
     opened.goto(path.as_uri())
     opened.wait_for_selector("html[data-choices=drawn]")
-    opened.locator("[data-limit=flash_bytes]").fill("600")
-    opened.locator("[data-constant]").select_option("yes")
-    opened.locator("[data-rank]").select_option("flash_bytes")
-    opened.locator("[data-every]").fill("10")
-    demands = choice.Demands(constant_time=True, max_flash_bytes=600)
-    found = [o for o in choice.options(records, ["encrypt"]) if not demands.objects(o)]
+    opened.locator("[data-ask=flash_bytes]").fill("600")
+    opened.locator("[data-ask=by]").select_option("flash_bytes")
+    opened.locator("[data-ask=every]").fill("10")
+    demands = choice.Demands(max_flash_bytes=600)
+    answer = choice.options(records, ENCRYPTION.operations, 64)
+    found = choice.ranked((o for o in answer if not demands.objects(o)), "flash")
     front = choice.front(found)
-    expected = {
+    expected = [
         (o.build.implementation, o.build in front, f"{o.mah_a_year(10, 3.0):.2g}") for o in found
-    }
-    shown = set()
-    sizes = []
+    ]
+    opened.locator("summary", has_text="All builds").click()
+    shown = []
     for row in opened.locator("#choices tbody tr").all():
         cells = row.locator("td").all_text_contents()
-        shown.add((cells[2], cells[0] == "★", f"{float(cells[10]):.2g}"))
-        sizes.append(int(cells[6].replace(",", "")))
+        shown.append((cells[2], cells[0] == "★", f"{float(cells[10]):.2g}"))
     assert shown == expected
     assert 0 < len(front) < len(found)
-    assert sizes == sorted(sizes)
-    assert opened.locator("#plot-choice svg").count() == 1
+    assert opened.locator("#ranking li").count() == min(8, len(found))
+    ruled = opened.locator("#facts").inner_text()
+    assert f"{len(found)} of {len(answer)} builds meet the demands; ruled out: " in ruled
     opened.close()
 
 
@@ -259,29 +260,34 @@ def test_advice_changes_with_what_is_asked(browser: Browser, tmp_path: Path) -> 
     opened = browser.new_page()
     opened.goto(path.as_uri())
     opened.wait_for_selector("html[data-cases=drawn]")
-    names = opened.locator("table.advice strong")
-    among = opened.locator("[data-advice] select")
-    most = opened.locator("[data-advice] input")
-    assert names.all_inner_texts() == ["fast-standard"]
-    most.fill("4999")
-    assert names.all_inner_texts() == ["small-standard"]
-    most.fill("499")
-    assert names.all_inner_texts() == []
-    assert "Nothing measured" in opened.locator(".card").inner_text()
-    most.fill("")
-    for number, winner in enumerate(("fast-standard", "research", "leaky", "once")):
-        among.select_option(str(number))
-        assert names.all_inner_texts() == [winner]
-    # Both operations, at 16 and 128 bytes: 2 x 0.25 nJ a byte, init at its dearest.
-    row = opened.locator("table.advice tbody tr").inner_text().split("\t")
-    assert [row[0], *row[2:]] == ["from 1 B", "600", "0.036\N{EN DASH}0.064"]
-    assert "advised only where asked for: once" in opened.locator(".card").inner_text()
+    first = opened.locator("#sentence strong")
+    flash_most = opened.locator("[data-ask=flash_bytes]")
+    assert first.all_inner_texts() == ["fast-standard"]
+    flash_most.fill("4999")
+    assert first.all_inner_texts() == ["small-standard"]
+    flash_most.fill("499")
+    assert first.all_inner_texts() == []
+    assert "Nothing that was measured" in opened.locator("#sentence").inner_text()
+    assert opened.locator("#ranking li").count() == 0
+    flash_most.fill("")
+    opened.locator("summary", has_text="More demands").click()
+    opened.locator("[data-ask=standing]").select_option("research")
+    assert first.all_inner_texts() == ["research"]
+    opened.locator("[data-ask=secrets]").select_option("any")
+    assert first.all_inner_texts() == ["leaky"]
+    opened.locator("[data-ask=once]").check()
+    assert first.all_inner_texts() == ["once"]
+    # Both operations, at 16 and 128 bytes, of 0.25 nJ a byte.
+    opened.locator("summary", has_text="other sizes").click()
+    row = opened.locator("#leads tbody tr").inner_text().split("\t")
+    assert (row[0], row[2]) == ("1\N{EN DASH}128 B", "0.036\N{EN DASH}0.064 µJ")
+    assert opened.locator("#overview tbody tr").count() == 1
     opened.close()
 
 
 def test_plots_are_drawn_and_the_page_fits_a_phone(page: Page) -> None:
     plots = page.locator(".plot svg")
-    assert plots.count() == 4  # time, energy, memory, the choice
+    assert plots.count() == 3  # time, energy, memory
     assert page.locator(".plot svg .mark-symbol path").count() >= len(MODES) * len(SIZES)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -464,7 +470,7 @@ def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path, evi
     assert opened.title() == "Joulemark report"
     assert opened.locator("#table tbody tr").count() == 1
     assert opened.locator("#table tbody td").all_text_contents()[1] == evil
-    assert opened.locator(".plot svg").count() == 4
+    assert opened.locator(".plot svg").count() == 3
     opened.close()
 
 
@@ -473,7 +479,7 @@ def test_everything_chosen_is_in_the_address(page: Page, browser: Browser) -> No
     page.fill("[data-most=flash_bytes]", "900")
     page.locator("th[data-column=cycles] button").click()
     page.locator("th[data-column=cycles] button").click()
-    page.locator("summary").click()
+    page.locator("summary", has_text="Columns").click()
     page.uncheck("[data-show=stack_bytes]")
     page.check("[data-show=instructions]")
     rows = page.locator("#table tbody").inner_text()

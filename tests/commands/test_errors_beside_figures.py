@@ -1,6 +1,7 @@
 """Wherever a figure is shown, what it may be off by is shown, too."""
 
 import csv
+import html
 import io
 import json
 from collections.abc import Callable
@@ -144,34 +145,113 @@ def _report(store: str) -> list[str]:
     return []
 
 
+def _compare(store: str) -> list[str]:
+    plain, markdown, told, suite = (
+        joulemark("compare", store, store, "--format", form).stdout
+        for form in ("text", "markdown", "json", "junit")
+    )
+    lines = json.loads(told)["errors"]
+    assert _BOTH in lines
+    for line in lines:
+        assert f"<sub>{line}</sub>" in markdown
+        assert f'value="{line}"'.replace("'", "&apos;") in suite.replace("&#39;", "&apos;") or (
+            line in suite
+        )
+    assert package.compare(store, store)["errors"].str.contains("time ").all()
+    return [plain]
+
+
+def _study(store: str) -> list[str]:
+    """Each value of ours that was measured, or taken from a board's file, says what it rests on."""
+    store = f"{store}.own"
+    out = Path(store).with_suffix(".study.html")
+    asked = ("study", "shibata-2018", "--item", "busy_current", "--item", "add80_time", "--short")
+    found = json.loads(joulemark(*asked, "--store", store, "--out", str(out), "--json").stdout)
+    valued = [r for r in found["results"] if r["ours"] is not None]
+    assert valued
+    for result in valued:
+        assert result["errors"]["ours"], result["id"]
+    told = {e for r in found["results"] for whose in r["errors"].values() for e in whose}
+    shown = joulemark(*asked, "--store", store, "--out", str(out)).stdout.splitlines()
+    page = html.unescape(out.read_text())
+    assert told
+    for line in bounds.lines(told):
+        assert line in shown
+        assert line in page
+    return []
+
+
+def _energy(store: str) -> list[str]:
+    trace = Path(store).with_suffix(".csv")
+    rows = [f"{n},{4 if 200 <= n < 600 else 0.06}" for n in range(1000)]
+    trace.write_text("\n".join(["Time(ms),Current(mA)", *rows, ""]))
+    page = trace.with_suffix(".energy.html")
+    asked = (
+        "--time-column",
+        "Time(ms)",
+        "--time-unit",
+        "ms",
+        "--supply-v",
+        "3",
+        "--out",
+        str(page),
+    )
+    asked += ("--current-column", "Current(mA)", "--current-unit", "mA", "--accuracy", "0.001")
+    shown = joulemark("energy", str(trace), *asked).stdout
+    assert "errors, of each reading: +- 0.1%, as stated of the instrument" in shown
+    assert "currents ± 0.1 % of reading" in page.read_text()
+    return []
+
+
+def _profile(store: str) -> list[str]:
+    way = library().implementation(library()["sha-256"], "ref")
+    image = str(build_image(way, boards.load_board("telosb"), optimisation="Os").path)
+    folder = Path(store).parent
+    flames = [folder / name for name in ("f.html", "f.svg", "f.speedscope.json")]
+    pages = [folder / name for name in ("s.html", "p.html")]
+    asked = ("profile", image, "--board", "telosb", "--stop-at", "hal_serial_read")
+    shown = joulemark(*asked, "--annotate", str(pages[0]), "--power", str(pages[1])).stdout
+    for path in flames:
+        joulemark(*asked, "--flame", str(path))
+    for path in (*flames, *pages):
+        told = html.unescape(path.read_text()).replace("\\u00b1", "±")
+        assert f"telosb: {_TELOSB}; {_CURRENTS}" in told, path.name
+    joulemark(*asked, "--power", str(folder / "p.csv"))
+    with (folder / "p.csv").open() as lines:
+        assert {row["current_grade"] for row in csv.DictReader(lines)} == {"datasheet"}
+    frame = package.profile(image, "telosb", operation="hash", size=64)
+    assert set(frame["errors"]) == {f"telosb: {_TELOSB}; {_CURRENTS}"}
+    return [shown]
+
+
 _FIGURES: dict[str, Callable[[str], list[str]]] = {
     "architecture": _architecture,
     "choose": _choose,
+    "compare": _compare,
+    "energy": _energy,
     "exec": _exec,
     "export": _export,
     "handshake": _handshake,
     "leaks": _leaks,
     "network": _network,
+    "profile": _profile,
     "report": _report,
     "run": _run,
     "slot": _slot,
+    "study": _study,
 }
 _ELSEWHERE = {
     "audit": "judges frames",
     "bench": "asks an instrument",
     "budget": "has an interval beside each figure, tested in test_budget.py",
-    "compare": "shows changes",
     "doctor": "shows tools",
-    "energy": "has an interval beside each figure",
     "estimate": "has the models' errors below its table, tested in test_estimates.py",
     "image": "builds",
     "list": "shows what there is",
     "method-check": "is about errors",
     "new": "begins files",
-    "profile": "tested in test_profile.py",
     "prune": "removes files",
     "slot-check": "proves again",
-    "study": "judges by tolerances",
 }
 
 

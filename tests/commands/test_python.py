@@ -38,13 +38,16 @@ def test_every_example_runs(
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     _own(tmp_path)
-    assert len(EXAMPLES) == 12
+    assert len(EXAMPLES) == 14
     for number, example in enumerate(EXAMPLES):
         exec(compile(example, f"docs/python.md, example {number + 1}", "exec"), names)  # noqa: S102
     shown = capsys.readouterr().out
     assert "aes-128/ref encrypt 16 B" in shown
     assert "did you mean telosb?" in shown
     assert set(names["steps"]["operation"]) >= {"message-1", "finish"}  # type: ignore[index]
+    assert names["builds"].loc[0, "implementation"] == "ttable"  # type: ignore[attr-defined]
+    assert names["builds"]["errors"].str.contains("time exact").all()  # type: ignore[index]
+    assert names["functions"]["self cycles"].is_monotonic_decreasing  # type: ignore[index]
     assert "years" in shown
     assert "reproduced" in shown
     assert not project.sources(), "a source is for one call"

@@ -6,10 +6,11 @@ size; the true crossing lies between that size and the measured size before it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from joulemark.campaign.case import Build
 from joulemark.catalogue import kinds
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Algorithm, library
@@ -44,6 +45,34 @@ def services() -> list[Service]:
     return [Service(title, found[title, with_ad], with_ad) for title, with_ad in sorted(found)]
 
 
+def needs() -> list[Service]:
+    """Return what users may need of any kind: its services, or else its main operation.
+
+    Associated data is a property of a message, not another need.
+    """
+    served = [service for service in services() if not service.with_ad]
+    bare = [
+        Service(f"{kind.title}: {kind.file.main_operation}", {name: [kind.file.main_operation]})
+        for name, kind in kinds.known().items()
+        if not kind.file.baseline and not kind.file.service
+    ]
+    return sorted([*served, *bare], key=lambda service: service.title)
+
+
+def service_of(kind: kinds.Kind, operations: Sequence[str] = ()) -> Service:
+    """Return the service that operations of a kind provide, with all kinds that provide it.
+
+    Args:
+        kind: the kind.
+        operations: its operations; those of its first service, or its main one, if empty.
+    """
+    own = kind.file.service
+    asked = operations or (own[0].operations if own else [kind.file.main_operation])
+    same = (s for s in needs() if list(s.operations.get(kind.name, ())) == list(asked))
+    alone = Service(f"{kind.title}: {' and '.join(asked)}", {kind.name: asked})
+    return next(same, alone)
+
+
 class Candidate(NamedTuple):
     """A build that can be chosen."""
 
@@ -51,12 +80,19 @@ class Candidate(NamedTuple):
     implementation: str
     optimisation: str
     compiler: str
+    variant: str = ""
+
+    @property
+    def built(self) -> str:
+        """How it is compiled."""
+        how = Build(compiler=self.compiler, optimisation=self.optimisation, variant=self.variant)
+        return str(how)
 
     @classmethod
     def of(cls, record: PrimitiveRecord) -> "Candidate":
         """Return the build of a record."""
         subject, build = record.subject, record.build
-        how = ("", "") if build is None else (build.optimisation, build.compiler)
+        how = ("", "") if build is None else (build.optimisation, build.compiler, build.variant)
         return cls(subject.primitive, subject.implementation, *how)
 
 
@@ -98,14 +134,18 @@ class Requirement:
 
 
 def left_out(
-    records: Iterable[PrimitiveRecord], board: Board, algorithms: Iterable[Algorithm]
+    have: Collection[tuple[str, str]], board: Board, algorithms: Iterable[Algorithm]
 ) -> str:
-    """Say in a line which implementations of algorithms a board runs that records do not have.
+    """Say in a line which implementations of algorithms a board runs that were not measured.
+
+    Args:
+        have: names of the primitives and implementations that were.
+        board: the board.
+        algorithms: the algorithms.
 
     Returns:
         The line; empty if nothing is left out.
     """
-    have = {(r.subject.primitive, r.subject.implementation) for r in records}
     ways = [
         way
         for algorithm in algorithms
@@ -155,7 +195,7 @@ def costs(
             continue
         build = Candidate.of(r)
         kind_of[build] = what.kind
-        if what.operation in _unsized(what.kind):
+        if what.operation in unsized(what.kind):
             # The cost does not depend on the message: use the highest measured one.
             fixed[build][what.operation] = max(value, fixed[build].get(what.operation, 0.0))
         elif (what.ad_bytes > 0) == service.with_ad:
@@ -164,16 +204,16 @@ def costs(
     result: dict[Candidate, dict[int, float]] = {}
     for build, kind in kind_of.items():
         operations = set(service.operations[kind])
-        unsized = operations & _unsized(kind)
-        if unsized <= set(fixed[build]):
+        alike = operations & unsized(kind)
+        if alike <= set(fixed[build]):
             once = sum(fixed[build].values())
-            sizes = main[build] if operations - unsized else {0: 0.0}
+            sizes = main[build] if operations - alike else {0: 0.0}
             if sizes:
                 result[build] = {size: cost + once for size, cost in sizes.items()}
     return result
 
 
-def _unsized(kind: str) -> set[str]:
+def unsized(kind: str) -> set[str]:
     """Return a kind's operations whose cost does not depend on the message's length."""
     return {n for n, o in kinds.known()[kind].file.operation.items() if not o.sized}
 

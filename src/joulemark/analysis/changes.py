@@ -145,6 +145,8 @@ class Compared:
     """The limits that it exceeds, in words."""
     how: str = "exact"
     """Method of comparison: exact, intervals or ranges."""
+    errors: str = ""
+    """How far its figures may be off, as the records say it."""
 
 
 def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Compared]:
@@ -212,7 +214,15 @@ def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
         failure=failure,
         broken=tuple(broken),
         how=how,
+        errors=_errors(row),
     )
+
+
+def _errors(row: Row) -> str:
+    """Return how far a row's figures may be off; empty in exports of versions that do not say."""
+    told = {"time": row.get("time_error"), "energy:": row.get("energy_error")}
+    parts = [f"{name} {text}" for name, text in told.items() if text]
+    return f"{row['board']}: {'; '.join(parts)}" if parts else ""
 
 
 def _name(row: Row) -> str:

@@ -1,15 +1,30 @@
 """Find the builds that meet an application's demands, their costs, and the Pareto front.
 
-A cost is the measured cost of the operations that serve one message; nothing is interpolated.
+A cost is the measured cost of the operations that serve one message. A message of s bytes costs
+what the smallest measured one of at least s bytes costs, because a whole-block mode pads; nothing
+is interpolated. The report's script, `choose.js`, does the same.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
-from joulemark.analysis.advice import Candidate
-from joulemark.catalogue.primitives import STATUSES, Implementation, Status
+from joulemark.analysis.advice import Candidate, Service, unsized
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.kinds import Kind
+from joulemark.catalogue.near import near
+from joulemark.catalogue.primitives import (
+    STATUSES,
+    Algorithm,
+    Implementation,
+    Library,
+    Status,
+    library,
+)
+from joulemark.errors import InputError
 from joulemark.records import bounds
 from joulemark.records.record import DEPENDENT, PrimitiveRecord
 
@@ -17,6 +32,8 @@ Metric = Literal["energy", "time", "flash", "ram", "stack"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 FRONT: tuple[Metric, ...] = ("time", "energy", "flash", "ram")
 """Quantities of the Pareto front."""
+_DIGITS = 9
+"""Digits by which costs are compared: equal ones that are summed in another order stay equal."""
 YEAR_S = 365.25 * 86_400.0
 
 
@@ -25,6 +42,8 @@ class Option:
     """A build, and its cost for one message."""
 
     build: Candidate
+    message_bytes: int
+    """The measured message: the smallest that holds the one asked for."""
     status: Status | None
     security_bits: int | None
     one_time_key: bool
@@ -48,7 +67,7 @@ class Option:
     """How far its time and energy may be off."""
 
     def of(self, metric: Metric) -> float:
-        """Return the value of a quantity, in SI units or bytes."""
+        """Return the value of a quantity, in SI units or bytes, without sums' last digits."""
         values = {
             "energy": self.energy_j,
             "time": self.time_s,
@@ -56,7 +75,7 @@ class Option:
             "ram": self.ram_bytes,
             "stack": self.stack_bytes,
         }
-        return values[metric]
+        return float(f"{values[metric]:.{_DIGITS}g}")
 
     @property
     def secrets(self) -> str:
@@ -85,7 +104,7 @@ class Demands:
 
     status: Status = "standard"
     """The weakest accepted status."""
-    constant_time: bool = False
+    constant_time: bool = True
     """Independence of secrets: claimed, and contradicted by no trial."""
     time_alone: bool = False
     """Time that no trial shows to depend on secrets, whatever addresses do, with no claim."""
@@ -147,53 +166,106 @@ class Demands:
         return found
 
 
+def demands(**given: Any) -> Demands:
+    """Return demands from what a script gives, by the names of the fields.
+
+    Raises:
+        InputError: there is no such demand.
+    """
+    given = {"constant_time": not given.get("time_alone", False)} | given
+    try:
+        return Demands(**given)
+    except TypeError:
+        known = [f.name for f in fields(Demands)]
+        name = next(name for name in given if name not in known)
+        raise InputError("no such demand", name, near(name, known)) from None
+
+
+def metric(name: str) -> Metric:
+    """Return a quantity to rank by.
+
+    Raises:
+        InputError: there is no such quantity.
+    """
+    if name not in METRICS:
+        raise InputError(f"nothing is ranked by {name}", "sort", near(name, METRICS))
+    return name
+
+
 def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
 def options(
     records: Iterable[PrimitiveRecord],
-    operations: Sequence[str],
-    leaking: Collection[Candidate] = (),
+    operations: Mapping[str, Sequence[str]],
+    message_bytes: int = 0,
+    ad_bytes: int = 0,
 ) -> list[Option]:
     """Return the builds that have all of the operations, with their costs.
 
     Args:
-        records: records of one board at one clock, for one size of message and associated data.
-        operations: the operations that serve one message.
-        leaking: builds that leak at other sizes: see `advice.leaking`.
+        records: records of one board at one clock, of all sizes.
+        operations: by kind, the operations that serve one message.
+        message_bytes: size of the message.
+        ad_bytes: size of its associated data.
     """
-    groups: dict[Candidate, dict[str, PrimitiveRecord]] = defaultdict(dict)
+    groups: dict[Candidate, list[PrimitiveRecord]] = defaultdict(list)
     for r in records:
-        if r.status == "ok" and None not in (r.cycles, r.time_ps, r.energy_net_nj, r.flash_bytes):
-            groups[Candidate.of(r)][r.subject.operation] = r
-    return [
-        _option(build, by_name, [by_name[n] for n in operations], leaks=build in leaking)
-        for build, by_name in sorted(groups.items())
-        if set(operations) <= set(by_name)
-    ]
+        priced = None not in (r.cycles, r.time_ps, r.energy_net_nj, r.flash_bytes)
+        if r.status == "ok" and priced and r.subject.kind in operations:
+            groups[Candidate.of(r)].append(r)
+    found = []
+    for build, group in sorted(groups.items()):
+        kind = group[0].subject.kind
+        serve = _serving(group, kind, operations[kind], message_bytes, ad_bytes)
+        if serve:
+            found.append(_option(build, group, serve))
+    return found
 
 
-def _option(
-    build: Candidate,
-    by_name: dict[str, PrimitiveRecord],
-    serve: list[PrimitiveRecord],
-    *,
-    leaks: bool,
-) -> Option:
-    secret = [r for r in by_name.values() if r.about.secret_independent is not None]
+def _serving(
+    group: list[PrimitiveRecord], kind: str, names: Sequence[str], message_bytes: int, ad_bytes: int
+) -> list[PrimitiveRecord]:
+    """Return a build's record of each operation; none if one of them was not measured."""
+    fixed = unsized(kind)
+    by_size: dict[str, dict[tuple[int, int], PrimitiveRecord]] = {name: {} for name in names}
+    for r in group:
+        what = r.subject
+        if what.operation not in by_size:
+            continue
+        size = (0, 0) if what.operation in fixed else (what.message_bytes, what.ad_bytes)
+        # Without associated data there is none to be authenticated.
+        if what.operation not in fixed and not (
+            size[0] >= message_bytes and (size[1] >= ad_bytes if ad_bytes else size[1] == 0)
+        ):
+            continue
+        known = by_size[what.operation].get(size)
+        if known is None or (r.energy_net_nj or 0) > (known.energy_net_nj or 0):
+            by_size[what.operation][size] = r
+    sized = [by_size[name].keys() for name in names if name not in fixed]
+    common = set[tuple[int, int]].intersection(*map(set, sized)) if sized else {(0, 0)}
+    if not common or not all(by_size.values()):
+        return []
+    least = min(common)
+    return [by_size[name][(0, 0) if name in fixed else least] for name in names]
+
+
+def _option(build: Candidate, group: list[PrimitiveRecord], serve: list[PrimitiveRecord]) -> Option:
+    secret = [r for r in group if r.about.secret_independent is not None]
     about = serve[0].about
 
     def most(get: Callable[[PrimitiveRecord], Any]) -> int:
-        return max(get(r) or 0 for r in by_name.values())
+        return max(get(r) or 0 for r in group)
 
     return Option(
         build=build,
+        message_bytes=max(r.subject.message_bytes for r in serve),
         status=about.status,
         security_bits=about.security_bits,
         one_time_key=bool(about.one_time_key),
         claims=all(r.about.secret_independent for r in secret),
-        leaks=leaks or any(r.finding in DEPENDENT for r in secret),
+        leaks=any(r.finding in DEPENDENT for r in secret),
         time_leaks=any(r.finding == "time depends on data" for r in secret),
         trials=min((r.trials or 0 if r.finding else 0 for r in secret), default=0),
         cycles=sum(r.cycles or 0 for r in serve),
@@ -204,6 +276,17 @@ def _option(
         stack_bytes=most(lambda r: r.stack_bytes),
         errors=bounds.of_record(serve[0]),
     )
+
+
+def is_accelerated(build: Candidate) -> bool:
+    """Return whether an accelerator does a part of it; False for one that no longer exists."""
+    return build[:2] in _accelerated(library())
+
+
+@lru_cache(maxsize=4)
+def _accelerated(known: Library) -> frozenset[tuple[str, ...]]:
+    ways = (way for a in known.algorithms.values() for way in known.implementations(a))
+    return frozenset((way.algorithm.name, way.name) for way in ways if way.accelerators)
 
 
 def front(found: Sequence[Option]) -> set[Candidate]:
@@ -221,7 +304,7 @@ def front(found: Sequence[Option]) -> set[Candidate]:
 
 def ranked(found: Iterable[Option], metric: Metric) -> list[Option]:
     """Sort options by a metric, then by energy and flash."""
-    return sorted(found, key=lambda o: (o.of(metric), o.energy_j, o.flash_bytes, o.build))
+    return sorted(found, key=lambda o: (o.of(metric), o.of("energy"), o.flash_bytes, o.build))
 
 
 def shown(found: Sequence[Option], metric: Metric) -> list[Option]:
@@ -236,3 +319,154 @@ def shown(found: Sequence[Option], metric: Metric) -> list[Option]:
             have.add(name)
             result.append(option)
     return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A service and its board, before any demand."""
+
+    board: Board
+    clock: str
+    kind: Kind
+    """The kind that was asked for; others may provide the same service."""
+    service: Service
+    message_bytes: int = 0
+    ad_bytes: int = 0
+    primitives: tuple[str, ...] = ()
+    """Globs; all if empty."""
+    implementations: tuple[str, ...] = ()
+    """Globs; all if empty."""
+    hardware: bool = True
+    """Whether accelerators may do it."""
+
+    def __str__(self) -> str:
+        ad = f" with {self.ad_bytes} of associated data" if self.ad_bytes else ""
+        hz = self.board.clock_profile(self.clock).hz
+        message = f", {self.message_bytes} bytes{ad}" if self.sized else ""
+        served, kinds = " and ".join(self.operations), " or ".join(self.service.operations)
+        return f"{served} of {kinds}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
+
+    @property
+    def operations(self) -> Sequence[str]:
+        """Operations of the kind that serve one message."""
+        return self.service.operations[self.kind.name]
+
+    @property
+    def sized(self) -> bool:
+        """Whether they take a message."""
+        return self.kind.sized(self.operations)
+
+    def allows(self, primitive: str, implementation: str, *, accelerated: bool) -> bool:
+        """Return whether an implementation may be considered."""
+        return (
+            any(fnmatchcase(primitive, p) for p in self.primitives or ("*",))
+            and any(fnmatchcase(implementation, p) for p in self.implementations or ("*",))
+            and (self.hardware or not accelerated)
+        )
+
+    def options(self, records: Iterable[PrimitiveRecord]) -> list[Option]:
+        """Return what records have that answers it, whatever is demanded.
+
+        Args:
+            records: of its board and clock. Measured on hardware, they count only where none is
+                emulated.
+        """
+        records = list(records)
+        emulated = [r for r in records if r.conditions.runner == "emulator"]
+        sizes = self.message_bytes, self.ad_bytes
+        return [
+            o
+            for o in options(emulated or records, self.service.operations, *sizes)
+            if self.allows(*o.build[:2], accelerated=is_accelerated(o.build))
+        ]
+
+    def algorithms(self) -> list[Algorithm]:
+        """Return the algorithms that serve it: those named, or those considered by default."""
+        return [
+            a
+            for a in library().algorithms.values()
+            if a.kind in self.service.operations
+            and (
+                any(fnmatchcase(a.name, p) for p in self.primitives)
+                if self.primitives
+                else a.is_default
+            )
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What answers a question, and what does not meet the demands."""
+
+    question: Question
+    demands: Demands
+    found: Sequence[Option]
+    unmeasured: Mapping[Implementation, Sequence[str]] = field(default_factory=dict)
+    """What cannot meet the demands, whatever it costs, and why."""
+
+    @cached_property
+    def objections(self) -> Mapping[Candidate, list[str]]:
+        """The demands that each build does not meet."""
+        return {o.build: self.demands.objects(o) for o in self.found}
+
+    @cached_property
+    def good(self) -> list[Option]:
+        """What meets all demands."""
+        return [o for o in self.found if not self.objections[o.build]]
+
+    def first(self, by: Metric) -> Option:
+        """Return the answer."""
+        return ranked(self.good, by)[0]
+
+    def leaking(self, by: Metric) -> Option | None:
+        """Return the first that fails only by what is demanded of secrets, if it costs less."""
+        lax = replace(self.demands, constant_time=False, time_alone=False)
+        able = [o for o in self.found if not lax.objects(o)]
+        first = ranked(able, by)[0] if able else None
+        return first if first is not None and self.objections[first.build] else None
+
+    def removed(self) -> dict[str, dict[str, int]]:
+        """Return the builds that each demand rules out by itself, by implementation.
+
+        An implementation that was not measured counts as 0 builds.
+        """
+        result: dict[str, dict[str, int]] = {}
+        for way, reasons in self.unmeasured.items():
+            for reason in reasons:
+                result.setdefault(reason, {})[str(way)] = 0
+        for option in self.found:
+            name = f"{option.build.primitive}/{option.build.implementation}"
+            for reason in self.objections[option.build]:
+                builds = result.setdefault(reason, {})
+                builds[name] = builds.get(name, 0) + 1
+        return result
+
+    def row(self, option: Option, every_s: float | None = None) -> dict[str, Any]:
+        """Return an option as users see it, by column.
+
+        Args:
+            option: one of `good`.
+            every_s: seconds between messages, for the charge of a year.
+        """
+        build = option.build
+        row: dict[str, Any] = {
+            "front": "*" if build in self._front else "",
+            "primitive": build.primitive,
+            "implementation": build.implementation,
+            "build": build.built,
+            **({"bytes": option.message_bytes} if self.question.sized else {}),
+            "time µs": option.time_s * 1e6,
+            "energy µJ": option.energy_j * 1e6,
+            "flash": option.flash_bytes,
+            "RAM": option.ram_bytes,
+            "stack": option.stack_bytes,
+            "bits": option.security_bits,
+            "secrets": option.secrets,
+        }
+        if every_s is not None:
+            row["mAh a year"] = option.mah_a_year(every_s, self.question.board.supply_v.value)
+        return row
+
+    @cached_property
+    def _front(self) -> set[Candidate]:
+        return front(self.good)

@@ -391,6 +391,12 @@ class Algorithm:
         block = self.sizes.get("block_bytes", 1) if self.whole_blocks else 1
         return size % block == 0 and (size > 0 or block == 1) and size <= self.room("message")
 
+    def message_that_holds(self, size: int) -> int | None:
+        """Return the smallest message of at least this many bytes, padded to whole blocks."""
+        block = self.sizes.get("block_bytes", 1) if self.whole_blocks else 1
+        padded = max(-(-size // block), block > 1) * block
+        return padded if padded <= self.room("message") else None
+
     @property
     def messages_taken(self) -> str:
         """The sizes that `takes_message` accepts, in words."""

@@ -1,17 +1,14 @@
 """Options that several commands share."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from joulemark.errors import InputError
-
-if TYPE_CHECKING:
-    from joulemark.catalogue.kinds import Kind
 
 DEFAULT_STORE = "results/joulemark.db"
 DEFAULT_REPORT = Path("results/report.html")
@@ -121,17 +118,6 @@ class FiniteCommand(TyperCommand):
         return rest
 
 
-def not_nan(given: float | None) -> float | None:
-    """Return an option's number, but refuse `nan`, which Typer accepts in every range.
-
-    Raises:
-        typer.BadParameter: it is `nan`.
-    """
-    if given is not None and math.isnan(given):
-        raise typer.BadParameter("nan is not a number")
-    return given
-
-
 def to_write(given: Any) -> Any:
     """Return an option's file or files, but refuse what cannot be written before anything is done.
 
@@ -156,9 +142,6 @@ StoreOption = Annotated[
     ),
 ]
 
-USUAL_BYTES = 64
-"""Default size of a message."""
-
 MessageSize = Annotated[
     int | None,
     typer.Option(
@@ -166,30 +149,6 @@ MessageSize = Annotated[
         min=0,
         max=65535,
         metavar="BYTES",
-        help=f"Message size; {USUAL_BYTES} if not given, where there is a message.",
+        help="Message size; 64 if not given, where there is a message.",
     ),
 ]
-
-
-def message_bytes(kind: "Kind", operations: Sequence[str], asked: int | None) -> int:
-    """Return the size in bytes of the message that operations take; 0 if they take none.
-
-    Args:
-        kind: of the operations.
-        operations: the operations that serve one message.
-        asked: the value of `--size`.
-
-    Raises:
-        InputError: there is no such operation, it is not measured, or a size is given for
-            operations without a message.
-    """
-    for name in operations:
-        if kind.operation(name).split:
-            mend = f"those that are: {', '.join(kind.measured)}"
-            raise InputError(f"{name} of {kind.name} is not measured", "--operation", mend)
-    if kind.sized(operations):
-        return USUAL_BYTES if asked is None else asked
-    if asked:
-        what = f"{' and '.join(operations)} of {kind.name} takes no message"
-        raise InputError(what, "--size", "leave it out")
-    return 0

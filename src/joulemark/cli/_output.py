@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import shutil
+import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
@@ -33,12 +37,29 @@ def cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def table(rows: Sequence[Mapping[str, Any]], form: Form) -> str:
+def width() -> int | None:
+    """Return the columns of the terminal; None for a pipe or a file, which have none to fit."""
+    if "COLUMNS" not in os.environ and not sys.stdout.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns, 40)
+
+
+def say(text: str) -> None:
+    """Print lines, those of a table as they are, others wrapped at the terminal's width."""
+    most = width()
+    for line in text.split("\n"):
+        is_cells = "  " in line or line.startswith("|")
+        wrapped = [line] if most is None or is_cells else textwrap.wrap(line, most)
+        typer.echo("\n".join(wrapped))
+
+
+def table(rows: Sequence[Mapping[str, Any]], form: Form, first_left_out: Sequence[str] = ()) -> str:
     """Return rows as text in a form.
 
     Args:
         rows: values by column; all rows have the same columns.
         form: CSV and JSON have the values as they are, the others as `cell` formats them.
+        first_left_out: columns that a narrow terminal omits, in this order.
     """
     if form is Form.JSON:
         return json.dumps(list(rows), indent=1, ensure_ascii=False)
@@ -62,22 +83,36 @@ def table(rows: Sequence[Mapping[str, Any]], form: Form) -> str:
         rule = "|".join(["", *("--:" if r else "---" for r in right), ""])
         return "\n".join([lines[0], rule, *lines[1:]])
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    return "\n".join(
+    kept, most = list(range(len(names))), width()
+    for name in first_left_out:
+        if most is None or sum(widths[i] + 2 for i in kept) - 2 <= most:
+            break
+        kept = [i for i in kept if names[i] != name]
+    lines = [
         "  ".join(
-            text.rjust(width) if to_right else text.ljust(width)
-            for text, width, to_right in zip(row, widths, right, strict=True)
+            row[i].rjust(widths[i]) if right[i] else row[i].ljust(widths[i]) for i in kept
         ).rstrip()
         for row in texts
-    )
+    ]
+    if len(kept) < len(names):
+        omitted = ", ".join(name for i, name in enumerate(names) if i not in kept)
+        lines.append(f"too narrow for: {omitted}; --format csv has all")
+    return "\n".join(lines)
 
 
-def figures(rows: Sequence[Mapping[str, Any]], errors: Sequence[str], form: Form) -> str:
+def figures(
+    rows: Sequence[Mapping[str, Any]],
+    errors: Sequence[str],
+    form: Form,
+    first_left_out: Sequence[str] = (),
+) -> str:
     """Return a table of figures with how far they may be off.
 
     Args:
         rows: as in `table`.
         errors: of each row, as `bounds` says them: a column for programs, lines below for people.
         form: as in `table`.
+        first_left_out: as in `table`.
     """
     from joulemark.records import bounds
 
@@ -85,4 +120,4 @@ def figures(rows: Sequence[Mapping[str, Any]], errors: Sequence[str], form: Form
         told = zip(rows, errors, strict=True)
         return table([{**row, "errors": error} for row, error in told], form)
     between = [""] if form is Form.MARKDOWN else []
-    return "\n".join([table(rows, form), *between, *bounds.lines(errors)])
+    return "\n".join([table(rows, form, first_left_out), *between, *bounds.lines(errors)])

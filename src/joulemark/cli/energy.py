@@ -100,6 +100,7 @@ def energy(
             kept.append(got)
     both = estimates(results, relative) if len(results) > 1 else None
     _show_estimates(both)
+    typer.echo(f"errors, of each reading: +- {100 * relative:.2g}%, as stated of the instrument")
     if out is not None:
         from joulemark.report.energy import Recorded, write_page
 

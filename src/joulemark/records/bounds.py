@@ -34,6 +34,14 @@ def of_time(record: Record[Subject]) -> str:
     return "measured on hardware, with its range or 95% interval"
 
 
+def interval_of_time(record: Record[Subject]) -> tuple[float, float] | None:
+    """Return the lowest and highest relative error seen of a record's emulated cycles, if any."""
+    found = accuracy.of_chip(record.provenance.chip)
+    if record.conditions.runner not in _EMULATED or found.lowest is None or found.highest is None:
+        return None
+    return found.lowest, found.highest
+
+
 def of_energy(record: Record[Subject]) -> str:
     """Return the error of a record's energies; empty if it has none."""
     energies = [q for q in record.quantities if q.unit in _ENERGY]

@@ -4,27 +4,18 @@ import datetime
 import hashlib
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from altair.utils import schemapi
 
-from joulemark.analysis.advice import (
-    UNSAFE,
-    Requirement,
-    Service,
-    costs,
-    flash,
-    left_out,
-    services,
-    steps,
-)
+from joulemark.analysis.advice import Candidate, left_out, needs, unsized
+from joulemark.analysis.choice import is_accelerated
 from joulemark.campaign.estimates import ESTIMATE
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import library
 from joulemark.errors import JoulemarkError
 from joulemark.records import bounds
@@ -37,16 +28,6 @@ from joulemark.subjects.library.page import Place, places
 ESTIMATED = "estimated"
 """Runner of a case that ran in an emulator of its processor that counts no cycles."""
 
-_REQUIREMENTS = {
-    "standards that keep secrets": Requirement(),
-    "also finalists and research": Requirement(standard=False),
-    "also what may leak secrets": Requirement(standard=False, secrets_kept=False),
-    "also keys for one message": Requirement(
-        standard=False, secrets_kept=False, reusable_key=False
-    ),
-}
-"""Choices beside the advice, each including all of the one before; the first is shown until the
-reader chooses another."""
 _COLUMNS = (
     ("primitive", "primitive"),
     ("implementation", "implementation"),
@@ -74,32 +55,13 @@ _FILTERS = (
     ("ad_bytes", "AD (B)"),
     ("constant_time", "Constant time"),
 )
-_CHOICES = (
-    ("place", "Board"),
-    ("kind", "Kind"),
-    ("operation", "Operation"),
-    ("message_bytes", "Message (B)"),
-    ("ad_bytes", "AD (B)"),
-)
-"""Fields that fix the case for which builds are compared: one value of each is chosen."""
-_CHOICE_LIMITS = (
-    ("flash_bytes", "Flash at most (B)"),
-    ("ram_bytes", "RAM at most (B)"),
+_BUDGETS = (
+    ("flash_bytes", "Flash to spare (B)"),
+    ("ram_bytes", "RAM to spare (B)"),
     ("stack_bytes", "Stack at most (B)"),
     ("time_us", "Time at most (µs)"),
 )
 _LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"))
-
-
-@dataclass(frozen=True)
-class Advice:
-    """One service, and the primitives that are never advised for it, or not at first."""
-
-    service: Service
-    sizes: list[dict[str, list[Any]]]
-    """For each requirement: by message size in bytes, steps of build, net uJ and flash in bytes."""
-    unsafe: list[str]
-    one_time: list[str]
 
 
 @dataclass(frozen=True)
@@ -134,9 +96,6 @@ class Section:
     clock_hz: int
     chip: str
     conditions: dict[str, list[str]]
-    advice: list[Advice]
-    left_out: str = ""
-    """What the board runs of the advised kinds and was not measured."""
     plots: list[tuple[str, str, str]] = field(default_factory=list)
     memory: str | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -156,7 +115,9 @@ def write_report(store: Store, path: Path) -> None:
         JoulemarkError: there is nothing to report, or the file cannot be written.
     """
     last = list(store.records())
-    records = [r for r in of_primitives(last) if not r.about.baseline]
+    of_kinds = of_primitives(last)
+    records = [r for r in of_kinds if not r.about.baseline]
+    baselines = sum(r.status == "ok" for r in of_kinds) - sum(r.status == "ok" for r in records)
     libraries = places(last)
     own_page = ("primitive", "library")
     good = [r for r in last if r.status == "ok" and r.subject.type not in own_page]
@@ -165,7 +126,7 @@ def write_report(store: Store, path: Path) -> None:
     if records:
         # Validating each piece of each chart takes longer than all the rest; the tests do it.
         with schemapi.debug_mode(arg=False):
-            page.write(render(records, libraries, tables, errors), path)
+            page.write(render(records, libraries, tables, errors, baselines), path)
     elif libraries or tables:
         values = {"libraries": libraries, "tables": tables, "errors": errors}
         page.write(page.render("others.html.jinja", **values), path)
@@ -178,8 +139,17 @@ def render(
     libraries: Sequence[Place] = (),
     tables: Sequence[rows.Table] = (),
     errors: Sequence[str] = (),
+    baselines: int = 0,
 ) -> str:
-    """Render the report as HTML."""
+    """Render the report as HTML.
+
+    Args:
+        records: of primitives.
+        libraries: what was measured of libraries.
+        tables: what was measured of other subjects.
+        errors: how far the tables' figures may be off.
+        baselines: number of cases of harnesses alone, which have no row.
+    """
     specifications: dict[str, Any] = {}
     sections = []
     good = [r for r in records if r.status == "ok"]
@@ -190,6 +160,7 @@ def render(
     comparison = compare(good)
     if comparison:
         specifications["plot-boards"] = charts.comparison_chart(comparison, titles)
+    needed = _needs(good)
     listed = _with_constant_time([_row(r) for r in good])
     return page.render(
         "report.html.jinja",
@@ -204,33 +175,24 @@ def render(
         at_first_hidden=_AT_FIRST_HIDDEN,
         filters=[f for f in _FILTERS if len({row[f[0]] for row in listed}) > 1],
         limits=_LIMITS,
-        requirements=list(_REQUIREMENTS),
         data=page.packed(
             json.dumps(
                 {
                     "plots": specifications,
                     "columns": _columns(listed),
-                    "choice": {
-                        "specification": charts.choice_chart(),
-                        "supply": _supplies(listed),
-                    },
-                    "advice": {s.anchor: [a.sizes for a in s.advice] for s in sections},
+                    "choice": {"needs": needed, "places": _places(good, needed)},
                 }
             )
         ),
-        choices=_CHOICES if good else (),
-        choice_limits=_CHOICE_LIMITS,
-        choice_first={
-            "kind": "aead",
-            "operation": " ".join(sorted({r.subject.operation for r in good if r.about.main})),
-            "message_bytes": "64 48 40",
-        },
+        answers=bool(good),
+        budgets=_BUDGETS,
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
+        baselines=baselines,
         primitives=len({r.subject.primitive for r in good}),
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        script=(resources.files(__package__) / "report.js").read_text("utf-8"),
+        script=page.asset("report.js") + page.asset("choose.js") + page.asset("start.js"),
         exact=all(r.exact for r in good),
         digest=hashlib.sha256("".join(sorted(r.key for r in good)).encode()).hexdigest()[:12],
     )
@@ -242,19 +204,17 @@ def _where(record: PrimitiveRecord) -> tuple[str, str, str, str, str]:
 
 
 def _row(record: PrimitiveRecord) -> dict[str, Any]:
-    def micro(value: float | None, per: float, digits: int) -> float | None:
-        return None if value is None else round(value / per, digits)
+    def micro(value: float | None, per: float) -> float | None:
+        return None if value is None else value / per
 
     values = {
         **vars(record.subject),
-        "board": f"{record.conditions.board} ({how})"
-        if (how := _how(record))
-        else record.conditions.board,
+        "board": _place(record).removesuffix(f", {record.conditions.clock}"),
         "clock": record.conditions.clock,
         "build": str(record.build or ""),
-        "time_us": micro(record.time_ps, 1e6, 3),
-        "energy_net_uj": micro(record.energy_net_nj, 1e3, 4),
-        "energy_gross_uj": micro(record.energy_gross_nj, 1e3, 4),
+        "time_us": micro(record.time_ps, 1e6),
+        "energy_net_uj": micro(record.energy_net_nj, 1e3),
+        "energy_gross_uj": micro(record.energy_gross_nj, 1e3),
         "finding": record.finding,
     }
     shown = {
@@ -265,17 +225,71 @@ def _row(record: PrimitiveRecord) -> dict[str, Any]:
         "kind": record.subject.kind,
         "status": record.about.status,
         "claim": "no" if record.about.secret_independent is False else "yes",
-        "place": f"{values['board']}, {record.conditions.clock}",
+        "place": _place(record),
+        "one_time_key": "yes" if record.about.one_time_key else "no",
+        "hardware": "yes" if is_accelerated(Candidate.of(record)) else "no",
     } | shown
 
 
-def _supplies(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Return the supply voltage of each place whose board is still known."""
-    result = {}
-    for place, board in {(row["place"], row["board"].partition(" ")[0]) for row in rows}:
-        if board in boards.names():
-            result[place] = boards.load_board(board).supply_v.value
-    return dict(sorted(result.items()))
+def _needs(records: Sequence[PrimitiveRecord]) -> list[dict[str, Any]]:
+    """Return what the records' kinds are needed for, as `choose.js` takes it."""
+    present = {r.subject.kind for r in records}
+    known = kinds.known()
+    return [
+        {
+            "title": service.title,
+            "kinds": {
+                name: {"operations": list(names), "fixed": sorted(unsized(name) & set(names))}
+                for name, names in service.operations.items()
+            },
+            "sized": any(known[name].sized(names) for name, names in service.operations.items()),
+            "own_size": next(
+                (d.message_bytes[0] for n in service.operations if (d := known[n].file.default)),
+                None,
+            ),
+            "with_ad": any(
+                known[name].operation(operation).with_ad
+                for name, names in service.operations.items()
+                for operation in names
+            ),
+        }
+        for service in needs()
+        if present & set(service.operations)
+    ]
+
+
+def _places(
+    records: Sequence[PrimitiveRecord], needed: Sequence[dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return what is known of each place, as `choose.js` takes it."""
+    groups: dict[str, list[PrimitiveRecord]] = defaultdict(list)
+    for r in records:
+        groups[_place(r)].append(r)
+    found = {}
+    for name, some in sorted(groups.items()):
+        first = some[0]
+        known = first.conditions.board in boards.names()
+        board = boards.load_board(first.conditions.board) if known else None
+        have = {(r.subject.primitive, r.subject.implementation) for r in some}
+        default = [a for a in library().algorithms.values() if a.is_default]
+        found[name] = {
+            "supply_v": None if board is None else board.supply_v.value,
+            "error": bounds.of_record(first).partition(": ")[2],
+            "time": bounds.interval_of_time(first),
+            "keeps_state": any(r.provenance.memories_keep_state for r in some),
+            "left_out": {
+                n: told
+                for n, need in enumerate(needed)
+                if board is not None
+                and (told := left_out(have, board, (a for a in default if a.kind in need["kinds"])))
+            },
+        }
+    return found
+
+
+def _place(record: PrimitiveRecord) -> str:
+    board, how = record.conditions.board, _how(record)
+    return f"{board}{f' ({how})' if how else ''}, {record.conditions.clock}"
 
 
 def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:
@@ -349,8 +363,6 @@ def _section(records: list[PrimitiveRecord], specifications: dict[str, Any]) -> 
         clock_hz=first.provenance.clock_hz,
         chip=first.provenance.chip,
         conditions=_conditions(records),
-        advice=_advice(records),
-        left_out=_left_out(records),
         plots=plots,
         memory=f"plot-{prefix}-memory" if memory else None,
         findings=_findings(records),
@@ -377,46 +389,6 @@ def _conditions(records: Sequence[PrimitiveRecord]) -> dict[str, list[str]]:
         "Host": distinct([p.host for p in how]),
         "Measured": distinct([r.measured_at[:10] for r in records]),
     }
-
-
-def _left_out(records: Sequence[PrimitiveRecord]) -> str:
-    name, known = records[0].conditions.board, library().algorithms.values()
-    advised = {kind for service in services() for kind in service.operations}
-    there = advised & {r.subject.kind for r in records}
-    algorithms = [a for a in known if a.kind in there and a.is_default]
-    return left_out(records, boards.load_board(name), algorithms) if name in boards.names() else ""
-
-
-def _advice(records: Sequence[PrimitiveRecord]) -> list[Advice]:
-    result = []
-    flash_bytes = flash(records)
-    met = [requirement.select(records) for requirement in _REQUIREMENTS.values()]
-    security = {r.subject.primitive: r.about.security_bits for r in records}
-
-    def written(service: Service, chosen: Sequence[PrimitiveRecord]) -> dict[str, list[Any]]:
-        found = steps(costs(chosen, service, "energy_net"), flash_bytes)
-        return {
-            str(size): [
-                (
-                    step.build.primitive,
-                    f"{step.build.implementation} -{step.build.optimisation}",
-                    security[step.build.primitive],
-                    step.cost / 1e3,
-                    step.flash_bytes,
-                )
-                for step in choices
-            ]
-            for size, choices in found.items()
-        }
-
-    for service in services():
-        sizes = [written(service, chosen) for chosen in met]
-        if any(sizes):
-            able = [r for r in records if r.subject.kind in service.operations]
-            unsafe = {r.subject.primitive for r in able if r.about.status in UNSAFE}
-            one_time = {r.subject.primitive for r in able if r.about.one_time_key} - unsafe
-            result.append(Advice(service, sizes, sorted(unsafe), sorted(one_time)))
-    return result
 
 
 def _findings(records: Sequence[PrimitiveRecord]) -> list[Finding]:

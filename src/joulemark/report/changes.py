@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import get_args
 
 from joulemark.analysis.changes import Change, Compared, State, summary
+from joulemark.records import bounds
 
 _MOST_LINES = 20
 _MOST_ROWS = 200
@@ -22,6 +23,10 @@ def counted(found: Sequence[Compared]) -> str:
     return f"{len(found):,} cases: {', '.join(shown) or 'none'}; {verdict}"
 
 
+def _errors(found: Sequence[Compared]) -> list[str]:
+    return bounds.lines(c.errors for c in found if c.errors)
+
+
 def text(found: Sequence[Compared], base: str, head: str) -> str:
     """Format for a terminal."""
     lines = [f"{base} -> {head}: {counted(found)}", *_limited(summary(found), _MOST_LINES)]
@@ -32,6 +37,8 @@ def text(found: Sequence[Compared], base: str, head: str) -> str:
     hows = {c.how for c in found if c.state in {"same", "changed"}} - {"exact"}
     if "ranges" in hows:
         lines += ["", "compared by ranges: other random inputs; --seed gives both the same"]
+    if told := _errors(found):
+        lines += ["", *told]
     return "\n".join(lines)
 
 
@@ -51,6 +58,8 @@ def markdown(found: Sequence[Compared], base: str, head: str) -> str:
         if len(changed) > _MOST_ROWS:
             lines.append(f"\n{len(changed) - _MOST_ROWS} more: `--format json` has all.")
         lines += ["", "</details>"]
+    for line in _errors(found):
+        lines += ["", f"<sub>{line}</sub>"]
     return "\n".join(lines)
 
 
@@ -65,6 +74,7 @@ def as_json(found: Sequence[Compared], base: str, head: str) -> str:
         "head": head,
         "failed": any(c.broken for c in found),
         "summary": summary(found),
+        "errors": _errors(found),
         "cases": cases,
     }
     return json.dumps(whole, indent=1, ensure_ascii=False)
@@ -80,6 +90,9 @@ def junit(found: Sequence[Compared], base: str, head: str) -> str:
         errors="0",
         skipped="0",
     )
+    properties = ET.SubElement(suite, "properties")
+    for line in _errors(found):
+        ET.SubElement(properties, "property", name="errors", value=line)
     for c in found:
         case = ET.SubElement(suite, "testcase", classname=c.place.replace(" ", "."), name=c.name)
         if c.broken:

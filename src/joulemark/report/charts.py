@@ -1,6 +1,6 @@
 """The report's plots, as Vega-Lite specifications."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 from altair.utils import schemapi
 
+from joulemark.analysis.advice import UNSAFE
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report.comparison import Comparison
 
@@ -30,6 +31,7 @@ def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
                 "implementation": f"{r.subject.implementation}, {r.build}",
                 "operation": r.subject.operation,
                 "main": r.about.main,
+                "unsafe": r.about.status in UNSAFE,
                 "ad": f"{r.subject.ad_bytes} bytes",
                 "bytes": r.subject.message_bytes,
                 "cycles": r.cycles,
@@ -51,8 +53,31 @@ def _ticks(most: int) -> list[int]:
     return [0, *(2**n for n in range(3, 17) if 2**n <= most)]
 
 
+_MARKED = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Colours that readers with any vision tell apart (Okabe and Ito, Color Universal Design, 2008)."""
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
+_OTHERS, _GREY = "others", "#9a9fa6"
+_METRICS = {
+    "time": ("time_us", "time (µs)"),
+    "energy": ("energy_uj", "energy net of idle (µJ)"),
+}
+_NEAR_BYTES = 64
+
+
+def _marked(frame: pd.DataFrame) -> list[str]:
+    """Return the primitives that stand out: those that take least, and are not known to be weak."""
+    some = frame[frame["main"] & ~frame["unsafe"] & (frame["ad"] == frame["ad"].min())]
+    if some.empty:
+        some = frame
+    near = some.assign(far=(some["bytes"] - _NEAR_BYTES).abs()).sort_values(["far", "energy_uj"])
+    nearest = near.drop_duplicates("primitive").sort_values("energy_uj")
+    return list(nearest["primitive"][: len(_MARKED)])
+
+
 def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict[str, Any]]:
     """Plot time and energy against message size for one kind of primitive on one board.
+
+    What has one size is bars.
 
     Returns:
         Specifications by metric ("time", "energy"); empty if nothing was measured.
@@ -60,11 +85,13 @@ def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict
     frame = _best_builds([r for r in records if r.subject.kind == kind])
     if frame.empty:
         return {}
+    marked = _marked(frame)
+    frame["shown"] = frame["primitive"].where(frame["primitive"].isin(marked), _OTHERS)
     main = set(frame.loc[frame["main"], "operation"])
     operations = sorted(frame["operation"].unique(), key=lambda o: (o not in main, o))
     associated = sorted(frame["ad"].unique(), key=lambda text: int(text.split()[0]))
     parameters: list[alt.Parameter] = []
-    shown = alt.expr.isValid(alt.datum.bytes)
+    chosen = alt.expr.isValid(alt.datum.bytes)
     choices = [("operation", "operation ", operations)]
     if len(associated) > 1:
         choices.append(("ad", "associated data ", associated))
@@ -73,57 +100,101 @@ def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict
             name=field, value=options[0], bind=alt.binding_select(options=options, name=label)
         )
         parameters.append(parameter)
-        shown = shown & (alt.datum[field] == parameter)
-    names = sorted(frame["primitive"].unique())
-    highlight = alt.selection_point(fields=["primitive"], bind="legend", name="highlight")
-    metrics = {
-        "time": ("time_us", "time (µs)"),
-        "energy": ("energy_uj", "energy net of idle (µJ)"),
-    }
-    base = (
-        alt.Chart(alt.NamedData(name=_COSTS))
-        .transform_filter(shown)
-        .encode(
-            x=alt.X("bytes:Q", title="message (bytes)")
-            .scale(type="symlog", constant=16, nice=False)
-            .axis(values=_ticks(frame["bytes"].max())),
-            color=alt.Color("primitive:N", sort=names, title=None).scale(
-                domain=names, scheme="tableau10" if len(names) <= 10 else "tableau20"
-            ),
-            opacity=alt.when(highlight).then(alt.value(1.0)).otherwise(alt.value(0.12)),
-            tooltip=[
-                alt.Tooltip("primitive:N"),
-                alt.Tooltip("implementation:N", title="build"),
-                alt.Tooltip("bytes:Q", title="message (bytes)"),
-                alt.Tooltip("cycles:Q", format=",.0f"),
-                alt.Tooltip("time_us:Q", title="time (µs)", format=",.1f"),
-                alt.Tooltip("energy_uj:Q", title="energy (µJ)", format=",.3f"),
-            ],
-        )
-    )
-    y = {
-        metric: alt.Y(f"{field}:Q", title=title).scale(type="log", nice=False)
-        for metric, (field, title) in metrics.items()
-    }
-    chart = alt.layer(
-        base.mark_line(interpolate="linear", strokeWidth=1.5).encode(y=y["time"]),
-        base.mark_point(filled=True, size=28)
-        .encode(y=y["time"])
-        .add_params(highlight, *parameters),
-    )
+        chosen = chosen & (alt.datum[field] == parameter)
+    base = alt.Chart(alt.NamedData(name=_COSTS)).transform_filter(chosen)
+    one_size = frame.groupby("operation")["bytes"].nunique().max() == 1
+    if one_size:
+        chart, axis = _bars(base, parameters)
+    else:
+        first = frame[(frame["operation"] == operations[0]) & (frame["ad"] == associated[0])]
+        there = set(first["shown"])
+        chart, axis = _lines(base, marked, parameters, frame["bytes"].max(), there)
     # Building a chart is slow, and the two differ only in one axis.
-    made = responsive(chart, height=300)
+    made = responsive(chart, height=24 * len(frame["primitive"].unique()) + 20 if one_size else 300)
     made["datasets"] = {_COSTS: frame.to_dict("records")}
-    return {
-        metric: made
-        | {
-            "layer": [
-                part | {"encoding": part["encoding"] | {"y": axis.to_dict()}}
-                for part in made["layer"]
-            ]
-        }
-        for metric, axis in y.items()
-    }
+    return {metric: _along(made, *axis(*_METRICS[metric])) for metric in _METRICS}
+
+
+def _along(made: dict[str, Any], name: str, channel: Any) -> dict[str, Any]:
+    """Return a specification with a channel in all of its layers."""
+    encoded = channel.to_dict()
+
+    def put(part: dict[str, Any]) -> dict[str, Any]:
+        return part | {"encoding": part["encoding"] | {name: encoded}}
+
+    return made | {"layer": [put(part) for part in made["layer"]]}
+
+
+_TIPS = [
+    alt.Tooltip("primitive:N"),
+    alt.Tooltip("implementation:N", title="build"),
+    alt.Tooltip("bytes:Q", title="message (bytes)"),
+    alt.Tooltip("cycles:Q", format=",.0f"),
+    alt.Tooltip("time_us:Q", title="time (µs)", format=",.1f"),
+    alt.Tooltip("energy_uj:Q", title="energy (µJ)", format=",.3f"),
+]
+
+
+def _lines(
+    base: alt.Chart,
+    marked: Sequence[str],
+    parameters: Sequence[alt.Parameter],
+    most: int,
+    there: Set[str],
+) -> tuple[alt.LayerChart | alt.FacetChart, Any]:
+    domain, colours = [*marked, _OTHERS], [*_MARKED[: len(marked)], _GREY]
+    highlight = alt.selection_point(fields=["shown"], bind="legend", name="highlight")
+    lit = alt.when(highlight).then(alt.value(1.0)).otherwise(alt.value(0.12))
+    base = base.encode(
+        x=alt.X("bytes:Q", title="message (bytes)")
+        .scale(type="symlog", constant=16, nice=False)
+        .axis(values=_ticks(most)),
+        y=alt.value(0),
+        color=alt.Color("shown:N", title=None).scale(domain=domain, range=colours),
+        opacity=lit,
+        detail="primitive:N",
+        tooltip=_TIPS,
+    )
+    others = alt.datum.shown == _OTHERS
+    shape = alt.Shape("shown:N", title=None).scale(
+        domain=domain, range=[*_SHAPES[: len(marked)], _SHAPES[-1]]
+    )
+    layers = [
+        # A layer without data has no extent, and Vega warns.
+        *([base.transform_filter(others).mark_line(strokeWidth=0.8)] if _OTHERS in there else []),
+        *([base.transform_filter(~others).mark_line(strokeWidth=2)] if there - {_OTHERS} else []),
+        base.mark_point(filled=True, size=44)
+        .encode(shape=shape)
+        .add_params(highlight, *parameters),
+    ]
+
+    def axis(field: str, title: str) -> tuple[str, alt.Y]:
+        return "y", alt.Y(f"{field}:Q", title=title).scale(type="log", nice=False)
+
+    return alt.layer(*layers), axis
+
+
+def _bars(
+    base: alt.Chart, parameters: Sequence[alt.Parameter]
+) -> tuple[alt.LayerChart | alt.FacetChart, Any]:
+    domain, colours = ["least", _OTHERS], [_MARKED[0], _GREY]
+    base = (
+        base.transform_calculate(able="datum.unsafe ? 1e300 : datum.energy_uj")
+        .transform_joinaggregate(least="min(able)")
+        .transform_calculate(lead=f"datum.able == datum.least ? 'least' : '{_OTHERS}'")
+    )
+    order = alt.EncodingSortField(field="energy_uj", op="min", order="ascending")
+    bars = base.mark_bar(size=14).encode(
+        x=alt.value(0),
+        y=alt.Y("primitive:N", sort=order, title=None).axis(labelLimit=180),
+        color=alt.Color("lead:N", title=None, legend=None).scale(domain=domain, range=colours),
+        tooltip=_TIPS,
+    )
+
+    def axis(field: str, title: str) -> tuple[str, alt.X]:
+        return "x", alt.X(f"{field}:Q", title=title).axis(labelFlush=True, labelOverlap=True)
+
+    return alt.layer(bars.add_params(*parameters)), axis
 
 
 def memory_chart(records: Sequence[PrimitiveRecord]) -> dict[str, Any]:
@@ -218,32 +289,6 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
         .add_params(*parameters.values())
     )
     return responsive(points, height=420)
-
-
-def choice_chart() -> dict[str, Any]:
-    """Plot flash against energy of what meets a reader's demands; the page supplies the values."""
-    options = alt.Chart(alt.NamedData(name="options"))
-    x = alt.X("flash_bytes:Q", title="flash (bytes)").scale(type="log", nice=False, padding=12)
-    y = alt.Y("energy_net_uj:Q", title="energy net of idle (µJ)")
-    y = y.scale(type="log", nice=False, padding=12)
-    points = options.mark_point(filled=True).encode(
-        x=x,
-        y=y,
-        color=alt.Color("primitive:N", title=None),
-        opacity=alt.condition("datum.front", alt.value(1.0), alt.value(0.35)),
-        size=alt.condition("datum.front", alt.value(140), alt.value(40)),
-        shape=alt.condition("datum.front", alt.value("diamond"), alt.value("circle")),
-        tooltip=[
-            alt.Tooltip("primitive:N"),
-            alt.Tooltip("build:N"),
-            alt.Tooltip("time_us:Q", title="time (µs)", format=",.4~g"),
-            alt.Tooltip("energy_net_uj:Q", title="energy (µJ)", format=",.4~g"),
-            alt.Tooltip("flash_bytes:Q", title="flash (B)", format=","),
-            alt.Tooltip("ram_bytes:Q", title="RAM (B)", format=","),
-            alt.Tooltip("stack_bytes:Q", title="stack (B)", format=","),
-        ],
-    )
-    return responsive(points, height=360)
 
 
 def in_lines(text: str) -> str:

@@ -57,12 +57,13 @@ def _tree(paths: Paths) -> _Node:
     return root
 
 
-def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
+def speedscope(paths: Paths, name: str, errors: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     """Return the file format of https://www.speedscope.app, with "sampled" profiles.
 
     Args:
         paths: of a profile with weights in cycles.
         name: of the program.
+        errors: how far the figures may be off.
         in_order: further profiles, with weights in nanoseconds and in nanojoules (in all and for
             each part), which speedscope's view "Time Order" shows chronologically.
     """
@@ -101,7 +102,7 @@ def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> st
     return json.dumps(
         {
             "$schema": "https://www.speedscope.app/file-format-schema.json",
-            "name": name,
+            "name": f"{name} (errors, {errors})",
             "exporter": "joulemark",
             "shared": {"frames": [{"name": f} for f in frames]},
             "profiles": profiles,
@@ -109,7 +110,7 @@ def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> st
     )
 
 
-def svg(paths: Paths, name: str) -> str:
+def svg(paths: Paths, name: str, errors: str) -> str:
     """Return an icicle graph: callers above callees, widths in proportion to cycles."""
     root = _tree(paths)
     boxes: list[str] = []
@@ -140,16 +141,17 @@ def svg(paths: Paths, name: str) -> str:
             left.append((child, x, row + 1))
             x += _WIDTH * child.cycles / max(root.cycles, 1)
 
-    height = rows * _ROW + 30
+    height = rows * _ROW + 46
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
         f'font-family="monospace" font-size="11"><title>{html.escape(name)}</title>'
         f'<text x="3" y="15" font-size="13">{html.escape(name)}: {root.cycles:,} cycles</text>'
+        f'<text x="3" y="{height - 8}">errors, {html.escape(errors)}</text>'
         f"{''.join(boxes)}</svg>"
     )
 
 
-def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
+def zoomable(paths: Paths, name: str, errors: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     """Return a zoomable page of the same: by cycles, time, energy, and energy of each part."""
     units = {"cycles": "cycles"}
     if in_order.turns:
@@ -183,7 +185,12 @@ def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     script = page.asset("flame.js")
     packed = page.packed(json.dumps(data))
     return page.render(
-        "flame.html.jinja", name=name, data=packed, weights=list(units), script=script
+        "flame.html.jinja",
+        name=name,
+        errors=errors,
+        data=packed,
+        weights=list(units),
+        script=script,
     )
 
 
@@ -201,13 +208,16 @@ def check_flame(path: Path) -> None:
         )
 
 
-def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FOLLOWED) -> None:
+def write_flame(
+    paths: Paths, name: str, path: Path, errors: str, in_order: InOrder = _NOT_FOLLOWED
+) -> None:
     """Write a flame graph in the form that the file's suffix names.
 
     Args:
         paths: of a profile.
         name: of the program.
         path: the file.
+        errors: how far the figures may be off, as `bounds` says it.
         in_order: the same in chronological order, if that was followed.
 
     Raises:
@@ -215,9 +225,9 @@ def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FO
     """
     check_flame(path)
     if path.suffix == ".json":
-        text = speedscope(paths, name, in_order)
+        text = speedscope(paths, name, errors, in_order)
     elif path.suffix == ".svg":
-        text = svg(paths, name)
+        text = svg(paths, name, errors)
     else:
-        text = zoomable(paths, name, in_order)
+        text = zoomable(paths, name, errors, in_order)
     page.write(text, path)

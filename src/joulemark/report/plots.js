@@ -6,10 +6,15 @@ async function unpack(id) {
   return new Response(stream).text();
 }
 
+const STYLE = {
+  background: "transparent",
+  axis: { gridOpacity: 0.25, titlePadding: 10, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12 },
+};
+
 // Follow the reader's colour theme; on a phone, legends have room for one column.
 function plot(id, specification) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
+  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: STYLE };
   const place = document.getElementById(id);
   if (place.clientWidth < 480) {
     specification.config.legend.columns = 1;

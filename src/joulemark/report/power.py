@@ -10,6 +10,7 @@ from joulemark.catalogue.boards import MCU, RADIO, Board
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import by_part, occupancy
+from joulemark.records import bounds
 from joulemark.report import page
 from joulemark.wholefile import write_whole
 
@@ -51,12 +52,14 @@ def write_power(
         raise InputError(what, str(path), "run less of it: --from, --stop-at, --max-cycles")
     if path.suffix == ".csv":
         text = io.StringIO()
-        text.write(",".join(["start_s,end_s,ampere", *(f"{order[n]}_ampere" for n in drawing)]))
+        parts = [f"{order[n]}_ampere" for n in drawing]
+        text.write(",".join(["start_s,end_s,ampere", *parts, "current_grade"]))
+        grade = meter.energy(occupancy(tracks, start_ps, steps[-1][1])).grade if steps else None
         begin = start_ps
         for amperes, end_ps in steps:
             values = [sum(amperes), *(amperes[n] for n in drawing)]
             numbers = ",".join(f"{value:.9g}" for value in values)
-            text.write(f"\n{begin * 1e-12:.12g},{end_ps * 1e-12:.12g},{numbers}")
+            text.write(f"\n{begin * 1e-12:.12g},{end_ps * 1e-12:.12g},{numbers},{grade}")
             begin = end_ps
         text.write("\n")
         write_whole(path, text.getvalue().encode(), "the current")
@@ -72,6 +75,7 @@ def write_power(
     html = page.render(
         "power.html.jinja",
         name=name,
+        errors=bounds.of_board(board, None, meter.energy(times).grade),
         board=board,
         parts=[order[n] for n in drawing],
         data=page.packed(json.dumps(trace)),

@@ -15,6 +15,7 @@ from joulemark.catalogue import boards, machines
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.machines import Machine
 from joulemark.measure.estimated import ERROR
+from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import page
 from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_legend, responsive
@@ -35,6 +36,8 @@ class Place:
     """The architecture that a Linux board's programs are compiled for, else empty."""
     prices: Sequence[Price]
     records: int
+    errors: Sequence[str]
+    """How far its figures may be off."""
 
     @property
     def is_linux(self) -> bool:
@@ -201,7 +204,10 @@ def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:
     found = []
     for (name, clock, architecture), some in price.places(records).items():
         board = machines.load_machine(name) if name in linux else boards.load_board(name)
-        found.append(Place(board, clock, architecture, price.prices(some, SIZES), len(some)))
+        errors = bounds.lines(map(bounds.of_record, some))
+        found.append(
+            Place(board, clock, architecture, price.prices(some, SIZES), len(some), errors)
+        )
     return sorted(found, key=lambda place: place.is_linux)
 
 

@@ -37,13 +37,14 @@ class _Row:
     """Energy as a share of the costliest line's."""
 
 
-def write_source(spent: "Mapping[Line | None, Spent]", name: str, path: Path) -> None:
+def write_source(spent: "Mapping[Line | None, Spent]", name: str, path: Path, errors: str) -> None:
     """Write the source files in which anything was spent, the costliest first.
 
     Args:
         spent: by line.
         name: of the program.
         path: an .html file.
+        errors: how far the figures may be off, as `bounds` says it.
 
     Raises:
         InputError: it cannot be written.
@@ -62,6 +63,7 @@ def write_source(spent: "Mapping[Line | None, Spent]", name: str, path: Path) ->
     html = page.render(
         "source.html.jinja",
         name=name,
+        errors=errors,
         files=shown,
         total_nj=sum(cost.energy_nj for cost in spent.values()),
         rest_nj=0.0 if rest is None else rest.energy_nj,

@@ -182,6 +182,7 @@ def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> N
     html = page.render(
         "study.html.jinja",
         study=conducted.study,
+        conducted=conducted,
         sections=sections,
         advice=advice,
         demands=DEMANDS,

@@ -31,6 +31,8 @@ class Ours:
     how: tuple[str, ...] = ()
     """How it was obtained, or what is missing."""
     sources: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    """How far what was measured for it may be off."""
 
     @property
     def low(self) -> float | None:
@@ -208,6 +210,7 @@ class Conducted:
             value=float(values[0]) if len(values) == 1 else values,
             how=tuple(dict.fromkeys(a.how for a in answers)),
             sources=tuple(dict.fromkeys(a.source for a in answers if a.source)),
+            errors=tuple(dict.fromkeys(a.errors for a in answers if a.errors)),
         )
 
     def ours(self, item: Item, variant: str = BASIS) -> Ours:
@@ -245,6 +248,7 @@ class Conducted:
             value=value,
             how=tuple(dict.fromkeys(how for part in parts.values() for how in part.how)),
             sources=tuple(dict.fromkeys(s for part in parts.values() for s in part.sources)),
+            errors=tuple(dict.fromkeys(e for part in parts.values() for e in part.errors)),
         )
 
     def _theirs(self, item: Item) -> float | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from joulemark.records import bounds
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.study import Section, Study, select
@@ -147,8 +148,15 @@ def record(result: Result) -> dict[str, Any]:
             "ours": [*result.ours.how, *result.ours.sources],
             "best": list(result.best.how),
         },
+        "errors": {"ours": list(result.ours.errors), "best": list(result.best.errors)},
         "note": item.note,
     }
+
+
+def errors(conducted: Conducted) -> list[str]:
+    """Return how far our values may be off, a line for each board."""
+    both = (ours for result in conducted.results for ours in (result.ours, result.best))
+    return bounds.lines(error for ours in both for error in ours.errors)
 
 
 def _advised(found: Advised) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Answer:
     """How it was obtained, or why there is none."""
     source: str = ""
     """Conditions that a reader of the number has to know."""
+    errors: str = ""
+    """How far it may be off, as `bounds` says it; empty for what is no measurement of ours."""
 
 
 @dataclass(frozen=True, kw_only=True)

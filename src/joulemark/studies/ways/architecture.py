@@ -9,6 +9,7 @@ from joulemark.catalogue.architectures import load_architecture
 from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
+from joulemark.records import bounds
 from joulemark.records.record import Record, of_type
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.architecture import ArchitectureSubject, Aspect
@@ -97,7 +98,10 @@ def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Ans
             if value is None:
                 return Answer(value=None, how=f"{named}: {record.failure or 'no such number'}")
             hz = record.provenance.clock_hz / 1e6
+            errors = bounds.of_record(record)
             where = f"{record.conditions.board} at {hz:g} MHz, {record.build}"
-            return Answer(value=value * _SI.get(asked.metric, 1.0), how=named, source=where)
+            return Answer(
+                value=value * _SI.get(asked.metric, 1.0), how=named, source=where, errors=errors
+            )
     rows = ", ".join(r.subject.row for r in records if r.subject.aspect == asked.aspect)
     return Answer(value=None, how=f"{named}: there is no such row; there are {rows}")

@@ -58,7 +58,12 @@ def _look_up(asked: Asked) -> Answer:
         hz = board.clock_profile(asked.clock or None).hz
         stated = chips.load_chip(board.chip).current_a(asked.name, hz, board.supply_v.value)
         where = f"chips/{board.chip}.toml at {hz / 1e6:g} MHz"
-        return Answer(value=stated.value, how=f"{stated.grade}: {stated.source}", source=where)
+        return Answer(
+            value=stated.value,
+            how=f"{stated.grade}: {stated.source}",
+            source=where,
+            errors=f"{asked.board}'s file: {stated.grade}",
+        )
     found: list[tuple[float, str]]
     if asked.of == "activity":
         found = [
@@ -75,7 +80,12 @@ def _look_up(asked: Asked) -> Answer:
     if not found:
         what = f"{asked.of} {asked.name}{f' of grade {asked.grade}' if asked.grade else ''}"
         return Answer(value=None, how=f"the file of {asked.board} states no {what}")
-    return Answer(value=found[0][0], how=found[0][1], source=f"boards/{asked.board}.toml")
+    return Answer(
+        value=found[0][0],
+        how=found[0][1],
+        source=f"boards/{asked.board}.toml",
+        errors=f"{asked.board}'s file: {found[0][1].partition(':')[0]}",
+    )
 
 
 def _of_activity(activity: Activity, metric: str) -> float:

@@ -14,6 +14,7 @@ from joulemark.catalogue import boards, datafile
 from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
+from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.primitive.measure import of_plan
@@ -126,4 +127,5 @@ def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:
         how=f"{subject.primitive}/{subject.implementation}, {record.build}",
         source=f"emulated {where.board}, clock {where.clock}"
         f" ({record.provenance.clock_hz / 1e6:g} MHz), {record.provenance.compiler_version}",
+        errors=bounds.of_record(record),
     )

@@ -5,6 +5,7 @@ from typing import Literal
 
 from joulemark.catalogue.machines import load_machine
 from joulemark.images.toolchain import Need
+from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord
 from joulemark.studies.ways import Answer, Bench, campaign
 from joulemark.subjects.primitive import estimated
@@ -66,4 +67,5 @@ def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:
         how=f"{record.subject.primitive}/{record.subject.implementation}, {record.build}",
         source=f"estimated {record.provenance.board_title} at "
         f"{record.provenance.clock_hz / 1e6:g} MHz, {record.provenance.compiler_version}",
+        errors=bounds.of_record(record),
     )

@@ -23,6 +23,7 @@ from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
 from joulemark.images.toolchain import Need
 from joulemark.measure import estimated
+from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.library import LibrarySubject
@@ -170,10 +171,10 @@ def answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:
         value = None if energy is None else energy * 1e-9 / size
     if value is None:
         return Answer(value=None, how=f"a meter: {command} --meter NAME on the {asked.machine}")
-    subject = record.subject
+    subject, day, errors = record.subject, record.measured_at[:10], bounds.of_record(record)
     name = f"{subject.library} {subject.version}"
     if record.conditions.runner == ESTIMATE:
         by = "estimated, not measured; energy is time at the power of the machine's file"
-        return Answer(value=value, how=f"{name}, {by}", source=record.measured_at[:10])
+        return Answer(value=value, how=f"{name}, {by}", source=day, errors=errors)
     how = f"{name}, {record.conditions.meter}, {record.conditions.unit}"
-    return Answer(value=value, how=how, source=record.measured_at[:10])
+    return Answer(value=value, how=how, source=day, errors=errors)

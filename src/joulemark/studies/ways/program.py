@@ -13,6 +13,7 @@ from joulemark.errors import JoulemarkError
 from joulemark.images import build_program, toolchain
 from joulemark.images.sources import Sources
 from joulemark.images.toolchain import Need
+from joulemark.records import bounds
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.studies.ways import Answer, Bench
 
@@ -77,4 +78,6 @@ def _run(asked: Asked, sources: Sources) -> Answer:
     hz = board.clock_profile(asked.clock or None).hz
     value = float(cycles) if asked.metric == "cycles" else cycles / hz
     how = f"{what}, {asked.compiler} -{asked.opt}: {cycles:,} cycles"
-    return Answer(value=value, how=how, source=f"emulated {asked.board} at {hz / 1e6:g} MHz")
+    where = f"emulated {asked.board} at {hz / 1e6:g} MHz"
+    errors = bounds.of_board(board, asked.clock or None)
+    return Answer(value=value, how=how, source=where, errors=errors)

@@ -10,6 +10,7 @@ from joulemark.catalogue import boards, datafile
 from joulemark.conduct import Means, conduct
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
+from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects import Subject
@@ -110,5 +111,5 @@ def _answer(asked: Asked, found: Record[Subject]) -> Answer:
     return Answer(
         value=None if quantity is None or value is None else value * _UNITS.get(quantity.unit, 1),
         how=f"{found.case}; {found.trials} slots",
-        source=found.provenance.timing_note,
+        errors=bounds.of_record(found),
     )
