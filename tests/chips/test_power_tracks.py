@@ -28,7 +28,10 @@ def test_tracks_stand_on_each_other_and_functions_have_their_part_of_each(
     trace, page, flame = (tmp_path / name for name in ("p.csv", "p.html", "f.html"))
     joulemark("exec", str(image), "--board", "telosb", *CYCLES, "--power", str(trace))
     with trace.open() as file:
-        rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        rows = [
+            {k: float(v) for k, v in row.items() if k != "current_grade"}
+            for row in csv.DictReader(file)
+        ]
     assert {"mcu_ampere", "radio_ampere"} <= rows[0].keys()
     drawn = {name: 0.0 for name in rows[0] if name.endswith("ampere")}
     for row in rows:

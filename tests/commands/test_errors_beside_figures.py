@@ -186,17 +186,8 @@ def _energy(store: str) -> list[str]:
     rows = [f"{n},{4 if 200 <= n < 600 else 0.06}" for n in range(1000)]
     trace.write_text("\n".join(["Time(ms),Current(mA)", *rows, ""]))
     page = trace.with_suffix(".energy.html")
-    asked = (
-        "--time-column",
-        "Time(ms)",
-        "--time-unit",
-        "ms",
-        "--supply-v",
-        "3",
-        "--out",
-        str(page),
-    )
-    asked += ("--current-column", "Current(mA)", "--current-unit", "mA", "--accuracy", "0.001")
+    told = "--time-column=Time(ms) --time-unit=ms --current-column=Current(mA) --current-unit=mA"
+    asked = (*told.split(), "--supply-v=3", "--accuracy=0.001", "--out", str(page))
     shown = joulemark("energy", str(trace), *asked).stdout
     assert "errors, of each reading: +- 0.1%, as stated of the instrument" in shown
     assert "currents ± 0.1 % of reading" in page.read_text()
