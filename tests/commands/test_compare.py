@@ -6,7 +6,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from ruamel.yaml import YAML
 
@@ -273,40 +275,61 @@ def test_a_commit_that_cannot_be_measured_says_so(repository: Path) -> None:
 
 
 WORKFLOWS = {
-    "github": ("vendor.github-workflows", ("jobs", "compare", "steps", 4, "run")),
-    "gitlab": ("vendor.gitlab-ci", ("joulemark", "script", 0)),
+    "docs/workflows/github.yml": "vendor.github-workflows",
+    "action.yml": "vendor.github-actions",
+    "docs/workflows/gitlab.yml": "vendor.gitlab-ci",
+    "templates/compare.yml": "vendor.gitlab-ci",
 }
 
 
-@pytest.mark.parametrize("service", WORKFLOWS)
-def test_a_workflow_is_what_its_service_takes_and_its_command_runs(
-    service: str, repository: Path
-) -> None:
-    schema, place = WORKFLOWS[service]
-    path = ROOT / f"docs/workflows/{service}.yml"
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]
-    subprocess.run(check, check=True, capture_output=True)
-    document = command = YAML(typ="safe").load(path)
-    for key in place:
-        command = command[key]
-    # What the services fill in themselves.
-    command = command.replace("${{ github.event.pull_request.head.sha }}", "v2")
-    command = command.replace("origin/$GITHUB_BASE_REF", "v1")
-    command = command.replace("/opt/joulemark/bin/", "")
-    told = document.get("env") or document["joulemark"]["variables"]
-    small = f"{told['BOARDS'].split(' --board ')[0]} --size 16 --operation init --trials 1"
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "SOURCE": told["SOURCE"],
-        "BOARDS": small,
-        "CI_MERGE_REQUEST_DIFF_BASE_SHA": "v1",
-        "CI_COMMIT_SHA": "v2",
-    }
+def documents(path: str) -> list[Any]:
+    return list(YAML(typ="safe").load_all(ROOT / path))
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_is_what_its_service_takes(name: str, tmp_path: Path) -> None:
+    """A component's head is not its pipeline's."""
+    path = tmp_path / "workflow.yml"
+    YAML().dump(documents(name)[-1], path)
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", WORKFLOWS[name]]
+    subprocess.run([*check, str(path)], check=True, capture_output=True)
+
+
+def test_workflows_give_what_the_action_and_the_component_take() -> None:
+    (used,) = (
+        step
+        for step in documents("docs/workflows/github.yml")[0]["jobs"]["compare"]["steps"]
+        if "joulemark@" in step.get("uses", "")
+    )
+    (action,), (head, _) = documents("action.yml"), documents("templates/compare.yml")
+    (included,) = documents("docs/workflows/gitlab.yml")[0]["include"]
+    for given, inputs in (
+        (used["with"], action["inputs"]),
+        (included["inputs"], head["spec"]["inputs"]),
+    ):
+        assert given.keys() <= inputs.keys()
+        needed = {name for name, one in inputs.items() if "default" not in one}
+        assert needed <= given.keys()
+        assert Limits.parse(given["fail"].split())
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_a_services_command_runs(service: str, repository: Path) -> None:
+    """With what the services fill in themselves."""
+    small = "--board telosb --size 16 --operation init --trials 1 --opt O3"
+    told = {"SOURCE": "joulemark", "FAIL": "cycles=1% stack=32 secrets", "OPTIONS": small}
+    if service == "github":
+        command = documents("action.yml")[0]["runs"]["steps"][2]["run"]
+        told |= {"BASE": "v1", "HEAD": "v2"}
+    else:
+        command = documents("templates/compare.yml")[1]["joulemark"]["script"][0]
+        command = command.replace("/opt/joulemark/bin/", "")
+        told |= {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "v1", "CI_COMMIT_SHA": "v2"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-e", "-c", command],
         cwd=repository,
-        env=environment,
+        env={**os.environ, "PATH": path, **told},
         capture_output=True,
         text=True,
         check=False,
@@ -316,6 +339,60 @@ def test_a_workflow_is_what_its_service_takes_and_its_command_runs(
     assert any(case.find("failure") is not None for case in suite.iter("testcase"))
     if service == "github":
         assert "aes-128/mine init" in (repository / "joulemark.md").read_text()
+
+
+BENCHER = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                key: {"type": "number"} for key in ("value", "lower_value", "upper_value")
+            },
+            "required": ["value"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""What https://bencher.dev/bmf.json says, and no key that Bencher does not read."""
+ACTION_BENCHMARK = {
+    "type": "array",
+    "minItems": 1,
+    "items": {
+        "type": "object",
+        "properties": {
+            "value": {"type": "number"},
+            **{key: {"type": "string"} for key in ("name", "unit", "range", "extra")},
+        },
+        "required": ["name", "unit", "value"],
+        "additionalProperties": False,
+    },
+}
+"""`customSmallerIsBetter` of benchmark-action/github-action-benchmark, as its README states it."""
+
+
+def test_exports_for_services_that_keep_benchmarks(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as opened:
+        opened.append(
+            made(cycles=100, cycles_min=90, cycles_max=110, time_ps=10**7, flash_bytes=500),
+            made(key="f", message_bytes=16, status="failed", failure="wrong output"),
+            made(key="o", board="openmote-cc2538", chip="cc2538", cycles=7, exact=True),
+        )
+    store = ("--store", str(tmp_path / "s.db"))
+    found = json.loads(joulemark("export", "--format", "customSmallerIsBetter", *store).stdout)
+    jsonschema.validate(found, ACTION_BENCHMARK)
+    names = [one["name"] for one in found]
+    assert len(names) == len(set(names)) == 4
+    cycles = next(one for one in found if one["name"].endswith("telosb max: cycles"))
+    assert (cycles["value"], cycles["unit"], cycles["range"]) == (100, "cycles", "90 to 110")
+    assert cycles["extra"].startswith("exact (8 of 8")
+    found = json.loads(joulemark("export", "--format", "bencher", *store).stdout)
+    jsonschema.validate(found, BENCHER)
+    (telosb,) = (one for name, one in found.items() if "telosb" in name)
+    assert telosb["cycles"] == {"value": 100, "lower_value": 90, "upper_value": 110}
+    assert telosb["flash-b"] == {"value": 500}
+    assert all(len(name) <= 1024 for name in found)
 
 
 def test_an_ending_says_the_format(tmp_path: Path) -> None:

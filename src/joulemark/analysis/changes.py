@@ -3,6 +3,11 @@
 Cases are matched by subject, build and conditions. Deterministic results for the same inputs are
 compared exactly, those of instruments by their 95% intervals, and those for other random inputs by
 their observed ranges. A change that such bounds could explain does not count.
+
+With line buffers or a cache, time depends on where code lies. A case that was measured with its
+code at several places, which together are all alignments to a line, is compared by the mean over
+them: if each function's time depends on its own alignment, the mean is the same wherever functions
+lie, so that it changes with work alone.
 """
 
 import math
@@ -144,7 +149,9 @@ class Compared:
     broken: tuple[str, ...] = ()
     """The limits that it exceeds, in words."""
     how: str = "exact"
-    """Method of comparison: exact, intervals or ranges."""
+    """Method of comparison: exact, intervals, ranges or placements."""
+    spread: float | None = None
+    """How far cycles lie apart with the code's place alone, as a fraction; None if unknown."""
     errors: str = ""
     """How far its figures may be off, as the records say it."""
 
@@ -157,12 +164,47 @@ def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Co
         head: the last record of each case, after.
         limits: the limits on changes.
     """
-    before = {str(row[_IDENTITY]): row for row in base}
-    after = {str(row[_IDENTITY]): row for row in head}
+    before, after = _merged(base), _merged(head)
     found = [
         _one(before.get(key), after.get(key), limits) for key in dict.fromkeys([*before, *after])
     ]
     return sorted(found, key=lambda c: (not c.broken, c.state == "same", c.place, c.name))
+
+
+_PLACED = (
+    *("subject_type", "subject", "tag_bytes", "compiler", "optimisation"),
+    *("board", "clock", "runner", "meter", "unit", "repetitions"),
+)
+"""Columns that the placements of a case share."""
+
+
+def _merged(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return rows by their case, with the placements of a case as one row of their means."""
+    if not any(str(row.get("variant") or "").startswith("+") for row in rows):
+        return {str(row[_IDENTITY]): row for row in rows}
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        variant = str(row.get("variant") or "")
+        own = (variant,) if variant and not variant.startswith("+") else ()
+        groups.setdefault((*(row.get(name) for name in _PLACED), *own), []).append(row)
+    return {str(row[_IDENTITY]): row for row in map(_mean, groups.values())}
+
+
+def _mean(group: Sequence[Row]) -> Row:
+    first = min(group, key=lambda row: int(str(row.get("variant") or "") or 0))
+    failed = [row for row in group if row["status"] != "ok"]
+    if len(group) == 1 or failed:
+        return {**first, **failed[0], _IDENTITY: first[_IDENTITY]} if failed else first
+    merged = {**first, "placements": len(group)}
+    for measure in MEASURES.values():
+        values = [v for row in group if (v := _number(row.get(measure.column))) is not None]
+        if len(values) == len(group):
+            merged[measure.column] = sum(values) / len(values)
+    cycles = [v for row in group if (v := _number(row.get("cycles"))) is not None]
+    if cycles and min(cycles) > 0:
+        merged["spread"] = max(cycles) / min(cycles) - 1
+    dependent = [row for row in group if row.get("finding") in DEPENDENT]
+    return {**merged, "finding": dependent[0]["finding"]} if dependent else merged
 
 
 def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
@@ -214,8 +256,20 @@ def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
         failure=failure,
         broken=tuple(broken),
         how=how,
+        spread=_spread(base, head),
         errors=_errors(row),
     )
+
+
+def _spread(base: Row | None, head: Row | None) -> float | None:
+    """Return the larger spread of a case over its placements; 0 where time knows no place."""
+    rows = [row for row in (base, head) if row is not None and row.get("cycles") is not None]
+    if not rows or not all(row.get("memories_keep_state") for row in rows):
+        return (
+            0.0 if rows and all(row.get("memories_keep_state") is False for row in rows) else None
+        )
+    found = [_number(row.get("spread")) for row in rows]
+    return None if None in found else max(spread for spread in found if spread is not None)
 
 
 def _errors(row: Row) -> str:
@@ -240,6 +294,8 @@ def _name(row: Row) -> str:
 def _how(base: Row, head: Row) -> str:
     if any(row.get("energy_net_half_width_nj") is not None for row in (base, head)):
         return "intervals"
+    if all(row.get("placements") for row in (base, head)):
+        return "placements"
     alike = all(base.get(n) == head.get(n) for n in ("seed", "trials"))
     return "exact" if alike or (base.get("exact") and head.get("exact")) else "ranges"
 

@@ -108,7 +108,7 @@ def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -
     try:
         if firmware.board is None:
             return build_local(way, compiler=compiler, optimisation=optimisation)
-        names = (firmware.primitive, firmware.implementation, optimisation)
+        names = (firmware.primitive, firmware.implementation, optimisation, firmware.build.variant)
         key = key_of(firmware.board, firmware.clock, compiler, *names)
         image = known.get(key) if known is not None and way.is_shipped else None
         if image is None:
@@ -118,6 +118,7 @@ def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -
                 clock=firmware.clock,
                 compiler=compiler,
                 optimisation=optimisation,
+                offset_bytes=firmware.build.offset_bytes,
                 sources=sources,
             )
             if known is not None and way.is_shipped:

@@ -17,7 +17,13 @@ class Build:
     optimisation: str
     """For example "O3"."""
     variant: str = ""
-    """Name of a set of further flags; empty if there are none."""
+    """Name of a set of further flags, or "+4": the bytes by which the code begins further on in
+    flash; empty if there are none."""
+
+    @property
+    def offset_bytes(self) -> int:
+        """The bytes by which the code begins further on in flash."""
+        return int(self.variant) if self.variant.startswith("+") else 0
 
     def __str__(self) -> str:
         return f"{self.compiler} -{self.optimisation}{self.variant and f' {self.variant}'}"

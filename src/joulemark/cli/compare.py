@@ -20,6 +20,9 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from joulemark.analysis.changes import Compared
 
+PLACEMENTS = 4
+"""Places of a commit's code in flash: 16 bytes, the longest line of a supported chip's buffers."""
+
 _EXPORTS = (".csv", ".json", ".parquet", ".db")
 
 
@@ -83,7 +86,8 @@ def compare(
     Deterministic results are compared exactly, those of instruments by their intervals. A limit is
     a fraction or an amount, in cycles, µs, nJ or bytes. Exits with 14 if a case goes beyond a
     limit, or no longer has a number. With --source, commits are checked out beside the
-    repository's own tree and measured; options of `run` follow --.
+    repository's own tree and measured; options of `run` follow --. What was measured at several
+    --placements is compared by its mean over them, so that code that only moved is no change.
     """
     from joulemark.analysis.changes import Limits
     from joulemark.analysis.changes import compare as compute
@@ -170,7 +174,10 @@ class _Commits:
             folder = tree / source.relative_to(root)
             command = [sys.executable, "-c", "from joulemark.cli import main; main()", "run"]
             command += [str(self._campaign.resolve())] if self._campaign else []
-            command += ["--source", str(folder), "--store", store, "--seed", "1", *self._options]
+            command += ["--source", str(folder), "--store", store, "--seed", "1"]
+            if self._campaign is None and "--placements" not in self._options:
+                command += ["--placements", str(PLACEMENTS)]
+            command += self._options
             typer.echo(f"measuring {revision} ({commit[:12]})", err=True)
             done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         # Failed cases (6) and contradicted claims (12) are part of the comparison.

@@ -16,6 +16,8 @@ class Format(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
+    ACTION = "customSmallerIsBetter"
+    BENCHER = "bencher"
 
 
 @app.command()
@@ -33,7 +35,10 @@ def export(
         bool, typer.Option("--long", help="One row per quantity instead of per record.")
     ] = False,
 ) -> None:
-    """Write the records of a store as CSV, JSON or Parquet."""
+    """Write the records of a store as CSV, JSON or Parquet, or for services that track them.
+
+    customSmallerIsBetter is what github-action-benchmark takes, bencher Bencher's metric format.
+    """
     from joulemark.records.export import export as write
     from joulemark.records.store import Store
 

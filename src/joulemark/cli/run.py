@@ -95,6 +95,13 @@ class CampaignOptions:
     ] = None
     compiler: Annotated[list[str] | None, _names("--compiler", "Compiler")] = None
     opt: OptimisationsOption = None
+    placements: Annotated[
+        int | None,
+        typer.Option(
+            "--placements",
+            help="Places in flash, 4 bytes apart, where time depends on them: for `compare`.",
+        ),
+    ] = None
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", help="Executions in one window.")
     ] = None

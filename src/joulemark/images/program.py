@@ -271,6 +271,16 @@ def build_local(
     return _make(target, program, Sources())
 
 
+_PLACED = "    *-primitive-*.o(.text"
+"""Line of linker scripts before which the primitive's code begins."""
+
+
+def _placed(target: Target, offset_bytes: int) -> Target:
+    """Return a target whose images have the primitive's code this much further on."""
+    moved = target.linker_script.replace(_PLACED, f"    . += {offset_bytes};\n{_PLACED}", 1)
+    return replace(target, linker_script=moved)
+
+
 def build_image(
     implementation: Implementation,
     board: Board,
@@ -278,6 +288,7 @@ def build_image(
     clock: str | None = None,
     compiler: str = "clang",
     optimisation: str = "O3",
+    offset_bytes: int = 0,
     sources: Sources | None = None,
 ) -> BuiltImage:
     """Build an image for a board.
@@ -288,6 +299,8 @@ def build_image(
         clock: one of the board's clock profiles; the board's default if none is given.
         compiler: `clang`, `gcc` or the name of a clang.
         optimisation: `O3`, `O2`, `Os` or `O0`.
+        offset_bytes: how much further on in flash the primitive's code begins: with line buffers
+            or a cache, time depends on addresses.
         sources: share one between all images that are built from the same state of the tree.
 
     Raises:
@@ -308,7 +321,7 @@ def build_image(
         ),
     )
     program = _around_primitive(target, implementation, optimisation, stand_in=False)
-    image = _make(target, program, sources)
+    image = _make(_placed(target, offset_bytes) if offset_bytes else target, program, sources)
     return replace(image, stand_in=stand_in.path, cached=image.cached and stand_in.cached)
 
 

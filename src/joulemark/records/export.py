@@ -22,7 +22,7 @@ from joulemark.wholefile import write_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-Format = Literal["csv", "json", "parquet"]
+Format = Literal["csv", "json", "parquet", "customSmallerIsBetter", "bencher"]
 
 _ALWAYS = (
     *("cycles", "cycles_min", "cycles_max", "window_cycles", "empty_cycles"),
@@ -62,17 +62,59 @@ def export(
         InputError: the file cannot be written.
     """
     records = store.records(history=history)
-    frame = long_frame(records) if long else flat_frame(records)
-    data = _encoded(frame, form)
+    if form in {"customSmallerIsBetter", "bencher"}:
+        good = [r for r in records if r.status == "ok"]
+        whole = _for_action(good) if form == "customSmallerIsBetter" else _for_bencher(good)
+        data, count = f"{json.dumps(whole, indent=1, ensure_ascii=False)}\n".encode(), len(whole)
+    else:
+        frame = long_frame(records) if long else flat_frame(records)
+        data, count = _encoded(frame, form), len(frame)
     if path is not None:
         write_whole(path, data, "the export")
-        return len(frame)
+        return count
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", "standard output") from error
-    return len(frame)
+    return count
+
+
+_TRACKED = ("cycles", "time", "energy_net", "energy_gross", "flash", "ram", "stack")
+"""Quantities that services keep: of each less is better."""
+
+
+def _tracked(records: Sequence[Record[Subject]]) -> Iterator[tuple[str, Quantity, str]]:
+    """Yield the case's name, a quantity, and how far it may be off."""
+    for record in records:
+        where, build = record.conditions, f" {record.build}" if record.build else ""
+        name = f"{record.subject}{build}, {where.board} {where.clock}"
+        for quantity in (record.quantity(one) for one in _TRACKED):
+            if quantity is not None:
+                yield name, quantity, bounds.of_quantity(record, quantity)
+
+
+def _for_action(records: Sequence[Record[Subject]]) -> list[dict[str, Any]]:
+    """Return what github-action-benchmark takes as customSmallerIsBetter."""
+    found = []
+    for name, q, error in _tracked(records):
+        one = {"name": f"{name}: {q.name.replace('_', ' ')}", "unit": q.unit, "value": q.value}
+        if q.lower is not None and q.lower != q.upper:
+            one["range"] = f"{q.lower:.10g} to {q.upper:.10g}"
+        found.append({**one, "extra": error})
+    return found
+
+
+def _for_bencher(records: Sequence[Record[Subject]]) -> dict[str, dict[str, Any]]:
+    """Return Bencher's metric format; its measures are named after quantity and unit."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, q, _ in _tracked(records):
+        metric = {"value": q.value}
+        if q.lower is not None and q.upper is not None and q.lower != q.upper:
+            metric |= {"lower_value": q.lower, "upper_value": q.upper}
+        unit = "" if q.unit == q.name else f"-{q.unit.lower()}"
+        found.setdefault(name, {})[f"{q.name.replace('_', '-')}{unit}"] = metric
+    return found
 
 
 def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:

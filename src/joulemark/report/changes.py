@@ -23,6 +23,25 @@ def counted(found: Sequence[Compared]) -> str:
     return f"{len(found):,} cases: {', '.join(shown) or 'none'}; {verdict}"
 
 
+def _layout(found: Sequence[Compared]) -> list[str]:
+    """Say how much of a change may be code that only moved."""
+    compared = [c for c in found if c.state in {"same", "changed"}]
+    placed = [c.spread for c in compared if c.how == "placements" and c.spread is not None]
+    lines = []
+    if placed:
+        spread = f"up to {max(placed) * 100:.2g}%"
+        lines.append(
+            f"layout: with the code's place in flash alone, cycles of a case lie {spread} apart; "
+            "compared are means over the places"
+        )
+    if any(c.spread is None and c.how != "placements" and c.changes for c in compared):
+        lines.append(
+            "layout: not varied; on a chip with line buffers or a cache a change may be code that "
+            "moved (`run --placements 4` tells)"
+        )
+    return lines
+
+
 def _errors(found: Sequence[Compared]) -> list[str]:
     return bounds.lines(c.errors for c in found if c.errors)
 
@@ -37,7 +56,7 @@ def text(found: Sequence[Compared], base: str, head: str) -> str:
     hows = {c.how for c in found if c.state in {"same", "changed"}} - {"exact"}
     if "ranges" in hows:
         lines += ["", "compared by ranges: other random inputs; --seed gives both the same"]
-    if told := _errors(found):
+    if told := [*_layout(found), *_errors(found)]:
         lines += ["", *told]
     return "\n".join(lines)
 
@@ -58,7 +77,7 @@ def markdown(found: Sequence[Compared], base: str, head: str) -> str:
         if len(changed) > _MOST_ROWS:
             lines.append(f"\n{len(changed) - _MOST_ROWS} more: `--format json` has all.")
         lines += ["", "</details>"]
-    for line in _errors(found):
+    for line in (*_layout(found), *_errors(found)):
         lines += ["", f"<sub>{line}</sub>"]
     return "\n".join(lines)
 
@@ -74,6 +93,7 @@ def as_json(found: Sequence[Compared], base: str, head: str) -> str:
         "head": head,
         "failed": any(c.broken for c in found),
         "summary": summary(found),
+        "layout": _layout(found),
         "errors": _errors(found),
         "cases": cases,
     }

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from joulemark import project
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import LOCAL, Firmware, Setup
-from joulemark.catalogue import boards, instruction_sets
+from joulemark.catalogue import boards, chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
@@ -123,6 +123,11 @@ class _Target:
         return self.core if self.board is None else self.board.core
 
     @property
+    def is_placed(self) -> bool:
+        """Whether its time depends on where in flash code lies."""
+        return self.board is not None and chips.load_chip(self.board.chip).memories_keep_state
+
+    @property
     def beside(self) -> Collection[str]:
         """Its accelerators."""
         return () if self.board is None else self.board.accelerators
@@ -225,8 +230,13 @@ def expand(
             if able(i)
         ]
         runs = runs or bool(implementations)
-        for clock, compiler, opt, (algorithm, implementation) in itertools.product(
-            target.clocks, compilers, campaign.opt, implementations
+        placed = [f"+{4 * n}" if n else "" for n in range(campaign.placements)]
+        for clock, compiler, opt, variant, (algorithm, implementation) in itertools.product(
+            target.clocks,
+            compilers,
+            campaign.opt,
+            placed if target.is_placed else [""],
+            implementations,
         ):
             firmware = Firmware(
                 board=target.board,
@@ -235,7 +245,7 @@ def expand(
                 kind=algorithm.kind,
                 primitive=algorithm.name,
                 implementation=implementation.name,
-                build=Build(compiler=compiler, optimisation=opt),
+                build=Build(compiler=compiler, optimisation=opt, variant=variant),
             )
             cases = list(_cases(firmware, implementation, campaign, setup, beyond))
             if cases:

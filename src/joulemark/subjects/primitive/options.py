@@ -36,6 +36,9 @@ class PrimitiveOptions(Options):
     compiler: Names = ()
     """Compilers; the default of each board's core if empty."""
     opt: Names = ("O3",)
+    placements: Annotated[int, Field(strict=True, ge=1, le=16)] = 1
+    """Places in flash, 4 bytes apart, at which the code begins: on chips with line buffers or a
+    cache, whose time depends on addresses, `compare` tells layout from work by them."""
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
     trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
     """Executions of each case, each with its own random keys and messages. If not given, the plan
