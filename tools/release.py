@@ -50,7 +50,7 @@ def gather(root: Path, version: str, date: str) -> None:
 
 
 def set_version(root: Path, version: str) -> None:
-    """Set the version where it stands: the workspace's, from which all others come.
+    """Set the version where it stands: the workspace's, from which all others come; and to cite.
 
     Raises:
         RefusedError: it is no version, or not a later one.
@@ -63,6 +63,9 @@ def set_version(root: Path, version: str) -> None:
     if _numbers(version) <= _numbers(had):
         raise RefusedError(f"{version} is not later than {had}")
     path.write_text(VERSION.sub(f'version = "{version}"', text, count=1), encoding="utf-8")
+    citation = root / "CITATION.cff"
+    cited = re.sub(r"^version: .*$", f"version: {version}", citation.read_text("utf-8"), flags=re.M)
+    citation.write_text(cited, encoding="utf-8")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,10 +1,13 @@
 """A release gathers what changed, and is refused where something is wrong."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import release
+from joulemark.project import ROOT
 
 CHANGELOG = """# Changelog
 
@@ -24,6 +27,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "changes" / "a.md").write_text("- A.\n- More.\n")
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / "Cargo.toml").write_text('[workspace.package]\nversion = "0.2.0"\n')
+    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 0.2.0\nlicense: MIT\n")
     return tmp_path
 
 
@@ -51,6 +55,17 @@ def test_a_version_is_three_numbers_and_later(tree: Path, version: str) -> None:
     assert '"0.2.0"' in (tree / "Cargo.toml").read_text()
 
 
-def test_the_version_stands_in_one_place(tree: Path) -> None:
+def test_the_version_stands_where_it_is_built_from_and_where_it_is_cited(tree: Path) -> None:
     release.set_version(tree, "0.10.0")
     assert 'version = "0.10.0"' in (tree / "Cargo.toml").read_text()
+    cited = (tree / "CITATION.cff").read_text()
+    assert cited == "cff-version: 1.2.0\nversion: 0.10.0\nlicense: MIT\n"
+
+
+def test_the_citation_is_valid_and_of_this_version() -> None:
+    path = ROOT / "CITATION.cff"
+    check = [sys.executable, "-m", "check_jsonschema", str(path)]
+    kind = ["--builtin-schema", "vendor.citation-file-format"]
+    subprocess.run([*check, *kind], check=True, capture_output=True)
+    (version,) = release.VERSION.findall((ROOT / "Cargo.toml").read_text())
+    assert f"\nversion: {version}\n" in path.read_text()

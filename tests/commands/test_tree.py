@@ -8,10 +8,10 @@ from joulemark.project import ROOT
 FILES = {
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile"),
     *("pyproject.toml", "requirements.lock", "Cargo.toml", "Cargo.lock", "clippy.toml"),
-    "deny.toml",
+    *("deny.toml", "action.yml", "CITATION.cff"),
     *(".clang-format", ".gitignore"),
 }
-TOOLS = {".ci", "docs", "tools"}
+TOOLS = {".ci", ".devcontainer", "docs", "tools"}
 """Folders that hold no part of the program."""
 
 

@@ -33,7 +33,8 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 class _Commands(TyperGroup):
     """The modules of this package: each is a command of that name, imported when it is called.
 
-    A command's line in `--help` is its module's first line: "`joulemark NAME`: what it does."
+    A command's line in `--help` is its module's first line: "`joulemark NAME`: what it does." The
+    lines below it are examples, at the end of the command's own help.
     """
 
     def list_commands(self, _: Any) -> list[str]:
@@ -48,6 +49,7 @@ class _Commands(TyperGroup):
             i for i in app.registered_commands if i.callback and i.callback.__module__ == name
         )
         info.name = cmd_name
+        info.epilog = _examples(sys.modules[name].__doc__ or "")
         if info.cls is TyperCommand:  # Others are made of it.
             info.cls = FiniteCommand
         command = get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
@@ -79,6 +81,11 @@ def _summary(module: Path) -> str:
     with module.open(encoding="utf-8") as lines:
         text = lines.readline().strip().strip('"').partition(": ")[2].removesuffix(".")
     return text[:1].upper() + text[1:]
+
+
+def _examples(docstring: str) -> str:
+    lines = [line.strip() for line in docstring.splitlines()[1:] if line.strip()]
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
 app = typer.Typer(

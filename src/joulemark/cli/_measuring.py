@@ -1,9 +1,10 @@
 """Builds and measures what a command needs, with progress bars; nothing is measured twice."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -11,7 +12,8 @@ from joulemark.errors import JoulemarkError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
     from joulemark.conduct import Found, Means, Records, Work
     from joulemark.measure.bench import Bench, Workers
@@ -33,7 +35,8 @@ def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "
         workers: build and emulate.
         store: where a first run says how long it takes.
     """
-    from joulemark.conduct import Means, Progress
+    from joulemark.conduct import Means
+    from joulemark.conduct import Progress as Told
 
     with _progress() as progress:
         task = progress.add_task("building", total=None)
@@ -47,7 +50,7 @@ def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "
             workers=workers,
             bench=bench,
             tell=lambda text: typer.echo(text, err=True),
-            progress=Progress(building=building, built=lambda: progress.advance(task)),
+            progress=Told(building=building, built=lambda: progress.advance(task)),
         )
 
 
@@ -112,7 +115,48 @@ def conducted(
         ) from None
 
 
-def _progress(*, shown: bool = True) -> "Progress":
+LINE_EVERY_S = 10.0
+"""Without a terminal, a line that says how far it is comes this often."""
+
+
+class _Lines:
+    """As much of a progress bar as is used here, in lines for what is no terminal."""
+
+    def __init__(self, console: "Console", *, shown: bool) -> None:
+        self.console = console
+        self._shown = shown
+        self._tasks: list[tuple[str, int, int | None]] = []
+        self._told_s = self._begun_s = time.monotonic()
+
+    def __enter__(self) -> "_Lines":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def add_task(self, description: str, total: int | None = None) -> "TaskID":
+        """Begin a task, and return its number."""
+        self._tasks.append((description, 0, total))
+        return cast("TaskID", len(self._tasks) - 1)
+
+    def update(self, task: "TaskID", total: int) -> None:
+        """Say how much there is to do."""
+        description, done, _ = self._tasks[task]
+        self._tasks[task] = description, done, total
+
+    def advance(self, task: "TaskID", by: int = 1) -> None:
+        """Say how much was done."""
+        description, done, total = self._tasks[task]
+        self._tasks[task] = description, done + by, total
+        now_s = time.monotonic()
+        if self._shown and now_s - self._told_s >= LINE_EVERY_S:
+            self._told_s = now_s
+            of = f" of {total:,}" if total else ""
+            passed = f"{now_s - self._begun_s:.0f} s"
+            self.console.print(f"{description}: {done + by:,}{of}, {passed}", highlight=False)
+
+
+def _progress(*, shown: bool = True) -> "Progress | _Lines":
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -124,6 +168,8 @@ def _progress(*, shown: bool = True) -> "Progress":
     )
 
     console = Console(stderr=True)
+    if not console.is_terminal:
+        return _Lines(console, shown=shown)
     return Progress(
         TextColumn("{task.description:9}"),
         BarColumn(),
@@ -134,5 +180,5 @@ def _progress(*, shown: bool = True) -> "Progress":
         console=console,
         transient=True,
         refresh_per_second=4,
-        disable=not (shown and console.is_terminal),
+        disable=not shown,
     )

@@ -44,13 +44,22 @@ def width() -> int | None:
     return max(shutil.get_terminal_size().columns, 40)
 
 
-def say(text: str) -> None:
-    """Print lines, those of a table as they are, others wrapped at the terminal's width."""
-    most = width()
+def prose(text: str) -> str:
+    """Return lines, those of a table as they are, others wrapped at the terminal's width."""
+    most, lines = width(), []
     for line in text.split("\n"):
-        is_cells = "  " in line or line.startswith("|")
-        wrapped = [line] if most is None or is_cells else textwrap.wrap(line, most)
-        typer.echo("\n".join(wrapped))
+        is_cells = "  " in line.strip() or line.startswith("|")
+        inner = " " * (len(line) - len(line.lstrip()))
+        if most is None or is_cells or len(line) <= most:
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(line, most, subsequent_indent=inner)
+    return "\n".join(lines)
+
+
+def say(text: str) -> None:
+    """Print lines as `prose` returns them."""
+    typer.echo(prose(text))
 
 
 def table(rows: Sequence[Mapping[str, Any]], form: Form, first_left_out: Sequence[str] = ()) -> str:
@@ -82,21 +91,47 @@ def table(rows: Sequence[Mapping[str, Any]], form: Form, first_left_out: Sequenc
         ]
         rule = "|".join(["", *("--:" if r else "---" for r in right), ""])
         return "\n".join([lines[0], rule, *lines[1:]])
+    return _fitted(texts, right, first_left_out)
+
+
+_NARROWEST = 12
+"""To which a column of words is wrapped before another is left out."""
+
+
+def _fitted(texts: list[list[str]], right: Sequence[bool], first_left_out: Sequence[str]) -> str:
+    """Return cells as lines that fit the terminal: columns are left out, and words wrapped."""
+    names, most = texts[0], width()
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    kept, most = list(range(len(names))), width()
+    kept = list(range(len(names)))
+
+    def excess() -> int:
+        return 0 if most is None else sum(widths[i] + 2 for i in kept) - 2 - most
+
     for name in first_left_out:
-        if most is None or sum(widths[i] + 2 for i in kept) - 2 <= most:
+        if excess() > 0:
+            kept = [i for i in kept if names[i] != name]
+    while excess() > 0:
+        words = [i for i in kept if not right[i] and widths[i] > _NARROWEST]
+        if words:
+            widest = max(words, key=lambda i: widths[i])
+            # Not narrower than the next: all long columns give way alike.
+            others = [widths[i] for i in words if i != widest]
+            least = max([_NARROWEST, *(w for w in others if w < widths[widest])])
+            widths[widest] = max(least, widths[widest] - excess())
+        elif len(kept) > 1:
+            kept.pop()
+        else:
             break
-        kept = [i for i in kept if names[i] != name]
-    lines = [
-        "  ".join(
-            row[i].rjust(widths[i]) if right[i] else row[i].ljust(widths[i]) for i in kept
-        ).rstrip()
-        for row in texts
-    ]
+    lines = []
+    for row in texts:
+        wrapped = {i: textwrap.wrap(row[i], widths[i]) or [""] for i in kept}
+        for n in range(max(map(len, wrapped.values()))):
+            cells = ((i, wrapped[i][n] if n < len(wrapped[i]) else "") for i in kept)
+            padded = (c.rjust(widths[i]) if right[i] else c.ljust(widths[i]) for i, c in cells)
+            lines.append("  ".join(padded).rstrip())
     if len(kept) < len(names):
         omitted = ", ".join(name for i, name in enumerate(names) if i not in kept)
-        lines.append(f"too narrow for: {omitted}; --format csv has all")
+        lines.append(prose(f"too narrow for: {omitted}; --format csv has all"))
     return "\n".join(lines)
 
 
@@ -117,7 +152,9 @@ def figures(
     from joulemark.records import bounds
 
     if form in {Form.JSON, Form.CSV}:
-        told = zip(rows, errors, strict=True)
-        return table([{**row, "errors": error} for row, error in told], form)
-    between = [""] if form is Form.MARKDOWN else []
-    return "\n".join([table(rows, form, first_left_out), *between, *bounds.lines(errors)])
+        beside = zip(rows, errors, strict=True)
+        return table([{**row, "errors": error} for row, error in beside], form)
+    told = bounds.lines(errors)
+    if form is Form.MARKDOWN:
+        return "\n".join([table(rows, form), "", *told])
+    return "\n".join([table(rows, form, first_left_out), *map(prose, told)])

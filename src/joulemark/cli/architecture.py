@@ -1,4 +1,7 @@
-"""`joulemark architecture`: price each module of a security architecture."""
+"""`joulemark architecture`: price each module of a security architecture.
+
+joulemark architecture plasa --board telosb
+"""
 
 import itertools
 from typing import TYPE_CHECKING, Any

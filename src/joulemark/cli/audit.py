@@ -1,4 +1,7 @@
-"""`joulemark audit`: check what the digits of a published table can support."""
+"""`joulemark audit`: check what the digits of a published table can support.
+
+joulemark audit table.toml
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

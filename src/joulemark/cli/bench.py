@@ -1,4 +1,7 @@
-"""`joulemark bench`: run an emulated board in real time, with simulated instruments."""
+"""`joulemark bench`: run an emulated board in real time, with simulated instruments.
+
+joulemark bench --primitive aes-128 --implementation ref --board telosb
+"""
 
 import math
 import time

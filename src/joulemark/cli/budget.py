@@ -1,4 +1,7 @@
-"""`joulemark budget`: work out where a device's energy goes and how long its battery lasts."""
+"""`joulemark budget`: work out where a device's energy goes and how long its battery lasts.
+
+joulemark budget telosb-daidone-2014
+"""
 
 import os
 from pathlib import Path
@@ -8,7 +11,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, to_write
-from joulemark.cli._output import cell
+from joulemark.cli._output import cell, say
 from joulemark.words import counted
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ def budget(
     beside = Path(store).parent if "://" not in store else Path(DEFAULT_STORE).parent
     page = out or beside / f"budget-{path.stem}.html"
     write_page(asked, base, others, page)
-    typer.echo(f"page: {page}")
+    say(f"page: {page}")
 
 
 def _from_store(store: str) -> "Costs":
@@ -112,8 +115,8 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     if not console.is_terminal:
         console = Console(width=120)
     battery = scenario.battery
-    typer.echo(f"{scenario.title} ({scenario.board})")
-    typer.echo(
+    say(f"{scenario.title} ({scenario.board})")
+    say(
         f"battery: {battery.usable_ah * 1e3:.4g} mAh down to {battery.cutoff_v:g} V, "
         f"± {battery.capacity_tolerance:.0%}, "
         f"self-discharge {battery.self_discharge_per_year * 100:.3g}% a year\n"
@@ -128,10 +131,10 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     table.add_row("average", *base.current_a.rounded(1e6), "", style="bold")
     console.print(table)
     charge = " ± ".join(base.mah_a_year.rounded())
-    typer.echo(f"\nlifetime: {base.lifetime_text}; {charge} mAh a year\n")
+    say(f"\nlifetime: {base.lifetime_text}; {charge} mAh a year\n")
     for message in base.messages:
         if message.security_bytes or message.processing_s:
-            typer.echo(f"{security_of(message)}\n")
+            say(f"{security_of(message)}\n")
     if others:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("what if", no_wrap=True)
@@ -146,19 +149,17 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
                 f"{other.lifetime_change:+.2%}",
             )
         console.print(table)
-        typer.echo("")
+        say("")
     for warning in warnings(base, others):
-        typer.echo(f"{warning}\n")
+        say(f"{warning}\n")
     _show_sources(scenario, base, others)
 
 
 def _show_sources(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:
     for source in base.sources:
-        typer.echo(f"  {source}")
+        say(f"  {source}")
     for other in others:
         for source in other.budget.sources:
             if source not in base.sources:
-                typer.echo(f"  {other.label}: {source}")
-    typer.echo(
-        f"  where no uncertainty is stated: ± {scenario.tolerance:.0%} is taken (the scenario's)"
-    )
+                say(f"  {other.label}: {source}")
+    say(f"  where no uncertainty is stated: ± {scenario.tolerance:.0%} is taken (the scenario's)")

@@ -1,4 +1,8 @@
-"""`joulemark choose`: rank the primitives and builds that meet an application's demands."""
+"""`joulemark choose`: rank the primitives and builds that meet an application's demands.
+
+joulemark choose --board openmote-cc2538 --kind aead --size 40 --every 60
+joulemark choose --board telosb --kind mac --max-flash 2048 --time-alone --explain
+"""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""`joulemark doctor`: check what is installed, what is missing and how to get it."""
+"""`joulemark doctor`: check what is installed, what is missing and how to get it.
+
+joulemark doctor
+"""
 
 import typer
 

@@ -1,4 +1,7 @@
-"""`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
+"""`joulemark estimate`: estimate primitives on a Linux board that is not at hand.
+
+joulemark estimate raspberry-pi-3b --primitive sha-256
+"""
 
 from functools import partial
 from pathlib import Path

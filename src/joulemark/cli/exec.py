@@ -1,4 +1,8 @@
-"""`joulemark exec`: run any image on an emulated chip or board."""
+"""`joulemark exec`: run any image on an emulated chip or board.
+
+joulemark exec firmware.elf --chip msp430f1611 --stop-at main
+joulemark exec firmware.elf --board telosb --power current.html
+"""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""`joulemark export`: write the records of a store as CSV, JSON or Parquet."""
+"""`joulemark export`: write the records of a store as CSV, JSON or Parquet.
+
+joulemark export --format csv --out results.csv
+"""
 
 from enum import StrEnum
 from pathlib import Path

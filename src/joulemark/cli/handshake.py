@@ -1,4 +1,7 @@
-"""`joulemark handshake`: price a handshake for each side, message by message."""
+"""`joulemark handshake`: price a handshake for each side, message by message.
+
+joulemark handshake edhoc-3-2-aes-128 --board nrf52840-dk
+"""
 
 import json
 import random
@@ -12,6 +15,7 @@ import typer
 from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationOption
+from joulemark.cli._output import say
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -125,7 +129,7 @@ def handshake(
         told = {**priced.ledger, "battery": batteries, "errors": list(dict.fromkeys(priced.errors))}
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
-        typer.echo("\n".join(lines))
+        say("\n".join(lines))
 
 
 def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:

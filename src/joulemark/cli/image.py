@@ -1,4 +1,7 @@
-"""`joulemark image`: run an image of your own, and keep what it and its functions cost."""
+"""`joulemark image`: run an image of your own, and keep what it and its functions cost.
+
+joulemark image app.elf --board telosb --for-ms 10000
+"""
 
 import typer
 

@@ -1,4 +1,7 @@
-"""`joulemark leaks`: show what time, addresses and branches reveal of secrets, build by build."""
+"""`joulemark leaks`: show what time, addresses and branches reveal of secrets, build by build.
+
+joulemark leaks --primitive aes-128 --board telosb --branches
+"""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,8 @@
-"""`joulemark list`: list what there is to choose from."""
+"""`joulemark list`: list what there is to choose from.
+
+joulemark list primitives
+joulemark list boards
+"""
 
 from enum import StrEnum
 from typing import Annotated

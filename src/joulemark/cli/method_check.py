@@ -1,4 +1,7 @@
-"""`joulemark method-check`: check measuring methods against exactly known energies."""
+"""`joulemark method-check`: check measuring methods against exactly known energies.
+
+joulemark method-check --repetitions 20
+"""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""`joulemark network`: run a network of emulated motes: frames, captures, energy."""
+"""`joulemark network`: run a network of emulated motes: frames, captures, energy.
+
+joulemark network edhoc-telosb --for 2s --page network.html
+"""
 
 import contextlib
 import json

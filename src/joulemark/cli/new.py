@@ -1,4 +1,7 @@
-"""`joulemark new`: begin a primitive, kind, part, board, chip, scenario, study or campaign."""
+"""`joulemark new`: begin a primitive, kind, part, board, chip, scenario, study or campaign.
+
+joulemark new primitive block-cipher/aes-128/mine --out joulemark
+"""
 
 from enum import StrEnum
 from pathlib import Path

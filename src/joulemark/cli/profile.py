@@ -1,4 +1,8 @@
-"""`joulemark profile`: show where an image spends its cycles, energy and stack."""
+"""`joulemark profile`: show where an image spends its cycles, energy and stack.
+
+joulemark profile firmware.elf --board telosb --flame flame.html
+joulemark profile firmware.elf --board telosb --operation encrypt --size 64
+"""
 
 from collections.abc import Mapping
 from pathlib import Path

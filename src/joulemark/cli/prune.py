@@ -1,4 +1,7 @@
-"""`joulemark prune`: delete the failed records of a store."""
+"""`joulemark prune`: delete the failed records of a store.
+
+joulemark prune
+"""
 
 import typer
 

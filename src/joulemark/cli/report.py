@@ -1,4 +1,7 @@
-"""`joulemark report`: write the HTML report of a store."""
+"""`joulemark report`: write the HTML report of a store.
+
+joulemark report --store results/joulemark.db --out report.html
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""`joulemark run`: measure a campaign."""
+"""`joulemark run`: measure a campaign.
+
+joulemark run
+joulemark run --primitive "*ccm*" --board openmote-cc2538 --size 40
+"""
 
 import os
 from collections import Counter

@@ -1,4 +1,7 @@
-"""`joulemark slot`: find and prove the shortest slot for a secured frame."""
+"""`joulemark slot`: find and prove the shortest slot for a secured frame.
+
+joulemark slot --board telosb --level enc-mic-128 --strategy software
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""`joulemark slot-check`: prove the slots of a certificate again."""
+"""`joulemark slot-check`: prove the slots of a certificate again.
+
+joulemark slot-check certificate.json
+"""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,8 @@
-"""`joulemark study`: set a paper's numbers and claims beside ours, with a verdict on each."""
+"""`joulemark study`: set a paper's numbers and claims beside ours, with a verdict on each.
+
+joulemark study shibata-2018 --item table-i
+joulemark list studies
+"""
 
 import json
 import os

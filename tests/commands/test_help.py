@@ -1,0 +1,73 @@
+"""Every command's help ends with examples, whose options exist."""
+
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+from command import TERMINAL, joulemark
+from joulemark.cli import _command_name, _measuring, _modules, app
+from joulemark.cli._output import Form, table
+
+COMMANDS = [_command_name(path) for path in _modules()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples(name: str) -> None:
+    shown = joulemark(name, "--help").stdout
+    examples = shown.partition("Examples:\n")[2].splitlines()
+    assert examples, shown
+    group: Any = get_command(app)
+    for line in examples:
+        program, called, *arguments = shlex.split(line.strip())
+        assert (program, called in COMMANDS) == ("joulemark", True)
+        command = group.get_command(None, called)
+        with typer.Context(command) as context:
+            ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+            command.make_parser(context).parse_args(list(ours))
+
+
+def test_what_is_no_terminal_gets_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now_s = iter((0.0, 4.0, 11.0, 12.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(now_s))
+    with _measuring._progress() as progress:
+        task = progress.add_task("building", total=None)
+        progress.update(task, total=1200)
+        for done in (100, 900, 100):
+            progress.advance(task, done)
+    assert capsys.readouterr().err == "building: 1,000 of 1,200, 11 s\n"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(("list", what) for what in ("boards", "primitives", "meters", "networks", "scenarios")),
+        ("handshake", "--board", "telosb"),
+        ("leaks", "--primitive", "xtea", "--implementation", "ref", "--board", "telosb"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_printed_fits_80_columns(
+    asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(TERMINAL, "COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    lines = joulemark(*asked).stdout.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert lines
+
+
+def test_words_are_wrapped_before_columns_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    row = {"name": "a", "what it is": "words " * 12, "µJ": 1.5, "more": 2}
+    shown = table([row, {**row, "name": "b"}], Form.TEXT, ("more",)).splitlines()
+    assert max(map(len, shown)) <= 40
+    assert shown[0].split() == ["name", "what", "it", "is", "µJ"]
+    assert sum("words" in line for line in shown) >= 6
+    assert shown[-2:] == ["too narrow for: more; --format csv has", "all"]
