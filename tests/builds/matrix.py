@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from build_checks import Check, all_checks
-from emulated import ARM, BOARD, COMPILERS, DSP, BuildOf, is_for
+from emulated import ARM, BOARD, COMPILERS, DSP, BuildOf, board_for, is_for, is_large
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation
 from joulemark.images.toolchain import OPTIMISATIONS
@@ -11,10 +11,21 @@ from vectors import IMPLEMENTATIONS
 
 
 def _is_made(build: BuildOf) -> bool:
-    """Return whether a build is tested: all are, but only two of portable code on ARM."""
+    """Return whether a build is tested: all are, but only two of portable code on ARM.
+
+    Of what takes long, two are on ARM and one on the TelosB; one of further variants, and of what
+    runs on the host.
+    """
+    way = build.implementation
     how = (build.compiler, build.optimisation)
     twice = how in {("gcc", "O3"), ("clang", "Os")}
-    return build.board is BOARD or build.implementation.cores is not None or twice
+    if is_large(way):
+        variants = way.algorithm.primitive.file.variant
+        first = way.algorithm.name == next(iter(variants), way.algorithm.name)
+        if first and not way.runs_on("host"):
+            return twice
+        return how == ("gcc", "O3") and (first or not way.runs_on("host"))
+    return build.board is BOARD or way.cores is not None or twice
 
 
 def is_slow(build: BuildOf) -> bool:
@@ -23,7 +34,7 @@ def is_slow(build: BuildOf) -> bool:
     if build.implementation.accelerators:
         return False
     if build.board is BOARD:
-        return how != ("clang", "Os")
+        return how != ("clang", "Os") or is_large(build.implementation)
     return how != ("gcc", "Os") or build.implementation.parts[0].file.cores is None
 
 
@@ -39,7 +50,7 @@ def _with_accelerators(ways: Iterable[Implementation]) -> Iterator[BuildOf]:
 def builds() -> list[BuildOf]:
     """Return all builds that can be made here."""
     found = [
-        BuildOf(way, compiler, optimisation, board)
+        BuildOf(way, compiler, optimisation, board_for(way, board))
         for way in IMPLEMENTATIONS
         for board in (BOARD, ARM, DSP)
         if is_for(way, board)

@@ -269,6 +269,8 @@ def rounds() -> Iterator[tuple[Implementation, Round]]:
         if algorithm.kind not in {"key-agreement", "signature"}:
             continue
         curve = CURVES.get(algorithm.name.removesuffix("-seeded").partition("-")[2])
+        if curve is None and not algorithm.name.endswith("25519"):
+            continue  # over no curve: test_ml_dsa.py
         curved = Curved(curve, algorithm.sizes["secret_bytes"]) if curve else None
         one = (
             agreement(curved or Montgomery())

@@ -1,8 +1,12 @@
 """Ciphertexts and public keys that nobody made as the standard says, and planted leaks."""
 
+import hashlib
+import json
+import lzma
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kyber_py.ml_kem import ML_KEM_512, ML_KEM_768, ML_KEM_1024
@@ -17,6 +21,12 @@ from joulemark.runners.protocol import Device, Status
 from vectors import LIBRARY
 
 SETS = {"ml-kem-512": ML_KEM_512, "ml-kem-768": ML_KEM_768, "ml-kem-1024": ML_KEM_1024}
+WYCHEPROOF = Path(__file__).parent / "data/wycheproof/post-quantum.json.xz"
+FILES: dict[str, list[dict[str, Any]]] = json.loads(lzma.decompress(WYCHEPROOF.read_bytes()))[
+    "files"
+]
+WYCHEPROOF_COUNTS = 31, 9
+"""Of its tests those that are tried, and those whose lengths are wrong; the same for each set."""
 ALTERED = 60
 Q = 3329
 
@@ -68,6 +78,66 @@ def test_a_public_key_with_a_coefficient_that_is_too_large_is_refused(
         assert device.run("encapsulate").status is Status.BAD_TAG
         for slot, size in (("shared", 32), ("sent", algorithm.sizes["ciphertext_bytes"])):
             assert device.read(slot, size) == bytes(size)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def test_wycheproof(subject: tuple[Algorithm, ML_KEM, Device]) -> None:
+    algorithm, _, device = subject
+    sizes, tried, wrong_lengths = algorithm.sizes, 0, 0
+    name = algorithm.name.replace("ml-kem-", "mlkem_")
+
+    def tests(what: str) -> Iterator[dict[str, Any]]:
+        """Yield a file's tests whose inputs have the lengths that an image takes."""
+        nonlocal tried, wrong_lengths
+        lengths = {
+            "seed": "seed",
+            "c": "ciphertext",
+            "m": "random",
+            "dk": "private",
+            "ek": "public",
+        }
+        for test in (t for group in FILES[name + what] for t in group["tests"]):
+            given = [key for key in ("seed", "m", "dk", "ek", "c") if key in test]
+            # The first keys are inputs; those that a seed gives are outputs, and so are digests.
+            given = given[:1] if what == "_keygen_seed" else given
+            given = ["m", "ek"] if what == "_encaps" else given
+            if any(len(test[key]) // 2 != sizes[f"{lengths[key]}_bytes"] for key in given):
+                assert test["result"] == "invalid", test
+                wrong_lengths += 1
+                continue
+            tried += 1
+            yield test
+
+    def keys(seed: str) -> tuple[bytes, bytes]:
+        device.write("seed", bytes.fromhex(seed))
+        assert device.run("keygen").status is Status.OK
+        public = device.read("sent", sizes["public_bytes"])
+        return public, device.read("key", sizes["private_bytes"])
+
+    for test in tests("_keygen_seed"):
+        public, private = keys(test["seed"])
+        assert (digest(public), digest(private)) == (test["ek"], test["dk"]), test
+    for test in tests("_encaps"):
+        device.write("seed", bytes.fromhex(test["m"]))
+        device.write("key", bytes.fromhex(test["ek"]))
+        status = device.run("encapsulate").status
+        assert status is (Status.OK if test["result"] == "valid" else Status.BAD_TAG), test
+        if test["result"] == "valid":
+            assert digest(device.read("sent", sizes["ciphertext_bytes"])) == test["c"], test
+            assert device.read("shared", 32).hex() == test["K"], test
+    for test in tests(""):
+        public, private = keys(test["seed"])
+        assert public.hex() == test["ek"], test
+        assert decapsulated(device, private, bytes.fromhex(test["c"])).hex() == test["K"], test
+    for test in tests("_semi_expanded_decaps"):
+        if "InvalidDecapsulationKey" in test["flags"]:
+            continue  # one's own key is not checked: mlkem.h
+        shared = decapsulated(device, bytes.fromhex(test["dk"]), bytes.fromhex(test["c"]))
+        assert shared.hex() == test["K"], test
+    assert (tried, wrong_lengths) == WYCHEPROOF_COUNTS
 
 
 def with_change(folder: Path, file: str, old: str, new: str) -> Implementation:

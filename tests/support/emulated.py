@@ -15,6 +15,8 @@ ARM = boards.load_board("stm32vldiscovery")
 """The board for all tests of its core: its memories keep no state that could blur cycles."""
 DSP = boards.load_board("nrf52840-dk")
 """Likewise for code that uses the DSP extension."""
+ROOMY = boards.load_board("openmote-cc2538")
+"""In place of ARM for what needs more RAM than it has."""
 COMPILERS = {
     BOARD.core: ("clang", *(("gcc",) if shutil.which("msp430-elf-gcc") else ())),
     ARM.core: ("gcc", "clang"),
@@ -45,7 +47,7 @@ class BuildOf:
 
     def start(self, image: Image | None = None) -> tuple[EmulatedBoard, Device]:
         """Start the image on a new board."""
-        board = self.board
+        board, measured = self.board, self.implementation.algorithm.contract.measured
         machine = EmulatedBoard(
             chips.load_chip(board.chip),
             image or Image.load(self.build().path),
@@ -53,6 +55,7 @@ class BuildOf:
             wiring=board.wiring if self.implementation.accelerators else None,
             marker=board.marker.pin,
             port=board.serial.port,
+            budget_cycles=max(o.cycles_max for o in measured.values()),
         )
         return machine, Device(machine, attempts=1)
 
@@ -61,3 +64,13 @@ def is_for(way: Implementation, board: boards.Board) -> bool:
     """Return whether it is tested on a board; what runs on ARM is tested there, not on DSP."""
     elsewhere = board is DSP and way.runs_on(ARM.instruction_set)
     return way.runs_on(board.instruction_set) and not elsewhere
+
+
+def is_large(way: Implementation) -> bool:
+    """Return whether it makes signatures of kilobytes: they need much RAM, and take long."""
+    return way.algorithm.sizes.get("signature_bytes", 0) > 1024
+
+
+def board_for(way: Implementation, board: boards.Board) -> boards.Board:
+    """Return the board, or one of the same core with as much RAM as an implementation needs."""
+    return ROOMY if board is ARM and is_large(way) else board

@@ -13,10 +13,21 @@ static inline void exchange_bits(uint32_t *low, uint32_t *high, unsigned n, uint
     *low ^= t << n;
 }
 
+/* The same for n = 16, which two instructions do where halfwords are packed. */
+static inline void exchange_halves(uint32_t *low, uint32_t *high) {
+#ifdef __ARM_FEATURE_DSP
+    uint32_t l = *low, h = *high;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(*low) : "r"(l), "r"(h));
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(*high) : "r"(h), "r"(l));
+#else
+    exchange_bits(low, high, 16, 0x0000ffff);
+#endif
+}
+
 /* Even bits low, odd bits high: the lowest digit of a bit's number becomes the highest. */
 static inline uint64_t interleave(uint64_t word) {
     uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
-    exchange_bits(&low, &high, 16, 0x0000ffff);
+    exchange_halves(&low, &high);
     exchange_bits(&low, &high, 8, 0x00ff00ff);
     exchange_bits(&low, &high, 4, 0x0f0f0f0f);
     exchange_bits(&low, &high, 2, 0x33333333);
@@ -30,7 +41,7 @@ static inline uint64_t deinterleave(uint64_t word) {
     exchange_bits(&low, &high, 2, 0x33333333);
     exchange_bits(&low, &high, 4, 0x0f0f0f0f);
     exchange_bits(&low, &high, 8, 0x00ff00ff);
-    exchange_bits(&low, &high, 16, 0x0000ffff);
+    exchange_halves(&low, &high);
     return (uint64_t)high << 32 | low;
 }
 

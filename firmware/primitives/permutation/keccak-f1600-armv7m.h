@@ -27,8 +27,13 @@ static const uint8_t keccak_turned[][2] = {
 #endif
 };
 
+/* 0 < n < 32; without a mask, so that it is one instruction. */
 static inline uint32_t keccak_rotate_right(uint32_t x, unsigned n) {
-    return x >> (n & 31) | x << (-n & 31);
+    return x >> n | x << (32 - n);
+}
+
+static inline uint32_t keccak_rotate_left(uint32_t x, unsigned n) {
+    return x << n | x >> (32 - n);
 }
 
 static inline void keccak_add(keccak_lane *state, unsigned lane, const uint8_t bytes[8]) {
@@ -39,8 +44,8 @@ static inline void keccak_add(keccak_lane *state, unsigned lane, const uint8_t b
 }
 
 static inline void keccak_get(const keccak_lane *state, unsigned lane, uint8_t bytes[8]) {
-    uint32_t even = keccak_rotate_right(state[lane].word[0], 32u - keccak_turned[lane][0]);
-    uint32_t odd = keccak_rotate_right(state[lane].word[1], 32u - keccak_turned[lane][1]);
+    uint32_t even = keccak_rotate_left(state[lane].word[0], keccak_turned[lane][0]);
+    uint32_t odd = keccak_rotate_left(state[lane].word[1], keccak_turned[lane][1]);
     uint64_t word = deinterleave((uint64_t)odd << 32 | even);
     crypto_store_word(bytes, (uint32_t)word);
     crypto_store_word(bytes + 4, (uint32_t)(word >> 32));

@@ -44,13 +44,15 @@ static void keccak_finish(keccak_sponge *s, uint8_t first, uint8_t second, unsig
 }
 
 static void keccak_squeeze(keccak_sponge *s, uint8_t *bytes, unsigned lanes) {
+    unsigned next = s->next;
     for (; lanes > 0; lanes--, bytes += 8) {
-        if (s->next == s->rate) {
+        if (next == s->rate) {
             keccak_permute(s->state);
-            s->next = 0;
+            next = 0;
         }
-        keccak_get(s->state, s->next++, bytes);
+        keccak_get(s->state, next++, bytes);
     }
+    s->next = (uint8_t)next;
 }
 
 #endif

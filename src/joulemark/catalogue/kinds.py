@@ -23,6 +23,9 @@ _TERM = rf"(?:[1-9][0-9]*|(?:[1-9][0-9]*\*)?{SIZE})"
 _ROOM = rf"^{_TERM}(?: \+ {_TERM})*$"
 CASE_SIZES = ("message", "ad")
 """Sizes that belong to a case, not to a primitive."""
+BUDGET_CYCLES = 200_000_000
+"""Cycles after which an emulated image is stuck, where an operation's file says no other: 25 s at
+8 MHz."""
 CLEARED_SLOTS_MAX = 16
 """The harness keeps one bit of a 16-bit word for each."""
 
@@ -99,6 +102,8 @@ class Operation(datafile.DataModel):
     """It takes associated data."""
     public: bool = False
     """It handles no secret, so nothing is claimed about its time."""
+    cycles_max: int = Field(BUDGET_CYCLES, ge=1)
+    """An emulated image that takes longer is stuck."""
     split: bool = False
     """It takes its message in pieces, whose lengths are in the slot `pieces`; it is not
     measured."""

@@ -16,7 +16,7 @@ from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE, Occupancy, weakest
 from joulemark.records.record import IN_STATE, Quantity, Record, quantity
-from joulemark.runners.emulator import BUDGET_CYCLES, EmulatedBoard, Window
+from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 from joulemark.subjects.primitive import PrimitiveSubject
 
@@ -224,7 +224,8 @@ class Emulated(BoardSession):
         """Execute once with this trial's own random inputs, and verify the output."""
         machine, device = self.running
         repetitions = case.conditions.repetitions
-        machine.budget_cycles = BUDGET_CYCLES * repetitions
+        operation = self.algorithm.contract.operation(primitive(case).operation)
+        machine.budget_cycles = operation.cycles_max * repetitions
         put = self.exchange(case, number)
         for slot, data in put.inputs.items():
             if self._written.get(slot) != data:

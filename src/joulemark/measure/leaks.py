@@ -271,6 +271,7 @@ def observe(
         marker=marker,
         port=port,
         cold=True,
+        budget_cycles=algorithm.contract.operation(operation).cycles_max,
         met={} if public.address is None else {public.address: public.meet},
     )
     device = Device(machine, attempts=1)

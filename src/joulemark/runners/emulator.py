@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, LinkError
 from joulemark.meters.power import Occupancy, occupancy
 
@@ -12,10 +13,6 @@ if TYPE_CHECKING:
 
 NAME = "emulator"
 UNIT = "emulated"
-
-BUDGET_CYCLES = 200_000_000
-"""Limit on the cycles until an answer: 25 seconds at 8 MHz."""
-
 
 _QUIET_PER_S = 500
 """Reciprocal of two milliseconds of silence: at 9600 baud a byte takes one millisecond."""

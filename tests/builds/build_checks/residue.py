@@ -22,7 +22,7 @@ LENGTHS = (8, 16, 21, 40)
 """Messages with last blocks of 8 bytes for every block size, whole blocks, and others."""
 SHOWN_BYTES = 8
 """This many equal bytes in a row are no coincidence."""
-BUDGET_CYCLES = 200_000_000
+BUDGET_CYCLES = 2_000_000_000
 
 
 class Line:

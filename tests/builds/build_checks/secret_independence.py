@@ -28,11 +28,12 @@ def leaks(build: Build) -> list[str]:
 
 def branches_on_secrets(build: Build) -> list[str]:
     """Return instructions that decide a branch by different values when only secrets differ."""
-    board = WatchedBoard(build.image, build.board)
-    device = Device(board, attempts=1)
     found = []
     candidates = deciders(build.made.path, build.board.core)
     for operation in on_secrets(build.algorithm):
+        # A board for each: what one operation declares public is not what another does.
+        board = WatchedBoard(build.image, build.board)
+        device = Device(board, attempts=1)
         first, second = list(trials(build.algorithm, operation))[-2:]
         seen = board.watch(device, operation, first, candidates)
         again = board.watch(device, operation, second, seen)

@@ -26,7 +26,7 @@ from joulemark.runners.protocol import Device, Status
 
 MOST_HITS = 100
 """Executions of one instruction that are examined per operation."""
-BUDGET_CYCLES = 200_000_000
+BUDGET_CYCLES = 2_000_000_000
 
 _LINE = re.compile(r"^ *([0-9a-f]+): +\t([a-z][a-z0-9.]*)(?:\t(\S.*))?$")
 
