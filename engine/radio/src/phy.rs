@@ -8,7 +8,7 @@ use joulemark_kernel::Picoseconds;
 /// Symbol error rates below this count as zero.
 pub const NEGLIGIBLE: f64 = 1e-12;
 
-include!(concat!(env!("OUT_DIR"), "/phys.rs"));
+include!(concat!(env!("OUT_DIR"), "/phy.rs"));
 
 /// How a radio puts bytes on the air: preamble, synchronisation word, then bytes, the first of
 /// which tell how many there are, and the last of which are the check sequence. All bytes go low

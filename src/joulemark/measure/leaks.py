@@ -33,6 +33,8 @@ from joulemark.runners.protocol import Device, Status
 PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
 """Fill patterns of secrets."""
 RANDOM_TRIALS = 4
+FIRST_TRIALS = 2 + RANDOM_TRIALS
+"""Trials that are made however long they take."""
 MESSAGE_BLOCKS = 2
 AD_BYTES = 5
 
@@ -242,6 +244,7 @@ def observe(
     *,
     special: bool = False,
     branches: bool = False,
+    enough_cycles: int | None = None,
 ) -> Leak:
     """Execute an operation with many secrets.
 
@@ -252,6 +255,8 @@ def observe(
         operation: its name.
         special: whether to include special scalars.
         branches: whether to look at what decides branches, in two more runs that stop there.
+        enough_cycles: no further trial after these; two patterns and the random secrets are tried
+            first, whatever they take.
 
     Raises:
         VerificationError: an output was wrong.
@@ -281,7 +286,9 @@ def observe(
         cycles, addresses = [], set()
         warm = chip.memories_keep_state
         # Fetches in flight when a window begins arrive later the first time: leave that one out.
-        for put in [*puts[:1], *puts] if warm else puts:
+        for number, put in enumerate([*puts[:1], *puts] if warm else puts):
+            if enough_cycles and number > FIRST_TRIALS and sum(cycles) > enough_cycles:
+                break
             for slot, data in put.inputs.items():
                 device.write(slot, data)
             public.begin()
@@ -297,6 +304,8 @@ def observe(
         return cycles[1 if warm else 0 :], len(addresses)
 
     puts = list(trials(algorithm, operation, special=special))
+    if enough_cycles:
+        puts = [*puts[:2], *puts[-RANDOM_TRIALS:], *puts[2:-RANDOM_TRIALS]]
     cycles, traces = watch(puts, Status.OK)
     groups = refusals(algorithm, operation) if special else ()
     refused = [watch(group, Status.BAD_TAG) for group in groups]

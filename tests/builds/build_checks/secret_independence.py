@@ -12,6 +12,9 @@ from joulemark.measure.branches import WatchedBoard, deciders
 from joulemark.measure.leaks import observe, on_secrets, trials
 from joulemark.runners.protocol import Device
 
+ENOUGH_CYCLES = 50_000_000
+"""Of one operation: where a trial takes long, there are fewer, though never fewer than six."""
+
 
 def _claims(build: BuildOf) -> bool:
     return build.implementation.secret_independent and not build.implementation.accelerators
@@ -20,7 +23,7 @@ def _claims(build: BuildOf) -> bool:
 def leaks(build: Build) -> list[str]:
     """Return the operations whose time or addresses depend on secrets, and how."""
     found = [
-        observe(build.way, build.board, build.made, operation)
+        observe(build.way, build.board, build.made, operation, enough_cycles=ENOUGH_CYCLES)
         for operation in on_secrets(build.algorithm)
     ]
     return [str(leak) for leak in found if leak.any]
