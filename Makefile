@@ -12,7 +12,7 @@ C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'te
 # Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-rust check check-rust check-python check-c audit release setup format wheel bench clean help lock
+.PHONY: run site test test-rust check check-rust check-python check-c audit release setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -22,6 +22,9 @@ setup: $(VENV)/.engine ## install what is needed; leaves the command at .venv/bi
 
 run: setup ## measure the default campaign, write the report
 	$(BIN)/joulemark run
+
+site: run ## the same, then a site with an address for each number, in site/
+	$(BIN)/joulemark site
 
 test: setup test-rust ## run all tests
 	$(BIN)/pytest -n auto --dist worksteal

@@ -161,6 +161,17 @@ def _compare(store: str) -> list[str]:
     return [plain]
 
 
+def _site(store: str) -> list[str]:
+    folder = Path(store).with_suffix(".site")
+    joulemark("site", "--store", store, "--out", str(folder))
+    primitive, *numbers = (folder / "primitives/sha-256.html", *(folder / "n").iterdir())
+    assert f"errors, telosb: {_TELOSB}; {_CURRENTS}" in html.unescape(primitive.read_text())
+    for path in numbers:
+        told = path.read_text()
+        assert told.count("<dt>errors</dt>") == told.count("<dt>key</dt>") > 0
+    return []
+
+
 def _study(store: str) -> list[str]:
     """Each value of ours that was measured, or taken from a board's file, says what it rests on."""
     store = f"{store}.own"
@@ -228,6 +239,7 @@ _FIGURES: dict[str, Callable[[str], list[str]]] = {
     "profile": _profile,
     "report": _report,
     "run": _run,
+    "site": _site,
     "slot": _slot,
     "study": _study,
 }

@@ -3,11 +3,13 @@
 import base64
 import gzip
 import os
+from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import escape
 
 from joulemark.project import BUILD
 from joulemark.wholefile import write_whole
@@ -20,6 +22,11 @@ _EMBED = "window.vegaEmbed = vegaEmbed;"
 def significant(value: float) -> str:
     """Format with at least three significant digits, and large values without an exponent."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def escaped(text: str) -> str:
+    """Return text as HTML that shows it."""
+    return str(escape(text))
 
 
 def asset(name: str) -> str:
@@ -35,6 +42,12 @@ def render(template: str, **values: Any) -> str:
         values: what it shows, besides `style`; a page that draws plots includes
             `plots.html.jinja`.
     """
+    style = asset("report.css")
+    return _environment().get_template(template).render(style=style, **values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
     folder = resources.files(__package__)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
@@ -47,8 +60,7 @@ def render(template: str, **values: Any) -> str:
     environment.filters["counted"] = counted
     environment.globals["packed_vega"] = lambda: packed(_plotting_library())
     environment.globals["plots_script"] = lambda: asset("plots.js")
-    style = (folder / "report.css").read_text("utf-8")
-    return environment.get_template(template).render(style=style, **values)
+    return environment
 
 
 def _plotting_library() -> str:
