@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.main import get_command
 
-from command import TERMINAL, joulemark
-from joulemark.cli import _command_name, _measuring, _modules, app
+from command import joulemark
+from joulemark.cli import _command_name, _measuring, _modules, _output, app
 from joulemark.cli._output import Form, table
 
 COMMANDS = [_command_name(path) for path in _modules()]
@@ -56,7 +56,7 @@ def test_what_is_no_terminal_gets_lines(
 def test_what_is_printed_fits_80_columns(
     asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(TERMINAL, "COLUMNS", "80")
+    monkeypatch.setattr(_output, "width", lambda: 80)
     monkeypatch.chdir(tmp_path)
     lines = joulemark(*asked).stdout.splitlines()
     assert [line for line in lines if len(line) > 80] == []
@@ -64,7 +64,7 @@ def test_what_is_printed_fits_80_columns(
 
 
 def test_words_are_wrapped_before_columns_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(_output, "width", lambda: 40)
     row = {"name": "a", "what it is": "words " * 12, "µJ": 1.5, "more": 2}
     shown = table([row, {**row, "name": "b"}], Form.TEXT, ("more",)).splitlines()
     assert max(map(len, shown)) <= 40

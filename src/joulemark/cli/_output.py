@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import shutil
 import sys
 import textwrap
@@ -39,7 +38,7 @@ def cell(value: object) -> str:
 
 def width() -> int | None:
     """Return the columns of the terminal; None for a pipe or a file, which have none to fit."""
-    if "COLUMNS" not in os.environ and not sys.stdout.isatty():
+    if not sys.stdout.isatty():
         return None
     return max(shutil.get_terminal_size().columns, 40)
 
