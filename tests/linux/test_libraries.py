@@ -16,7 +16,9 @@ from joulemark.campaign.job import Setup
 from joulemark.campaign.options import checked
 from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
-from joulemark.errors import InputError, ToolError, VerificationError
+from joulemark.errors import BuildError, InputError, ToolError, VerificationError
+from joulemark.images import library as programs
+from joulemark.images import toolchain
 from joulemark.images.library import build_library
 from joulemark.measure.window import Instrument, expected_errors
 from joulemark.meters import Specification, open_meter
@@ -254,6 +256,25 @@ def test_a_library_that_is_missing_is_named(tmp_path: Path) -> None:
     missing._folder = tmp_path
     with pytest.raises(ToolError, match="install the Debian package libnothing-dev"):
         build_library(missing)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "x.cpp:6:10: fatal error: cryptopp/aes.h: No such file or directory",
+        "x.cpp:6:10: fatal error: 'cryptopp/aes.h' file not found",
+    ],
+)
+def test_whichever_header_a_compiler_misses_first(
+    said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise BuildError(said)
+
+    monkeypatch.setattr(toolchain, "run", fails)
+    compilers = dict.fromkeys(("c", "c++"), ("cc", "1"))
+    with pytest.raises(ToolError, match="is not installed; install the Debian package libcrypto"):
+        programs._make(libraries.load_library("cryptopp"), compilers, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import joulemark.cli._start  # isort: skip  # noqa: F401
 
+import codecs
 import errno
 import importlib
 import io
@@ -150,11 +151,21 @@ def _run() -> None:
     sys.exit(_BROKEN_PIPE)
 
 
+_PLAIN = {"µ": "u", "±": "+-", "→": "->", "…": "...", "Ω": "ohm"}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for characters that a terminal does not have: uJ for µJ."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101
+    some = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(letter, "?") for letter in some), error.end
+
+
 def main() -> None:
     """Run the command line; every failure is one message and a documented exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show µ gets a question mark.
-        sys.stdout.reconfigure(errors="replace")
+        codecs.register_error("joulemark", _in_ascii)
+        sys.stdout.reconfigure(errors="joulemark")
     debug = "--debug" in sys.argv[1:]
     if debug:
         # The option means the same wherever it stands.

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
-from joulemark.catalogue import boards, instruction_sets
+from joulemark.catalogue import boards, instruction_sets, libraries
 from joulemark.errors import ToolError
 from joulemark.images import families
 from joulemark.images.toolchain import Compiler, find, find_disassembler, find_linker
@@ -96,6 +97,7 @@ def examine() -> list[Finding]:
         _llvm("ld.lld", "links firmware that clang compiles", find_linker),
         replace(_llvm("llvm-objdump", "`leaks --branches`", find_disassembler), needed=False),
     ]
+    findings += map(_library, libraries.names())
     for tool in (*_compilers(), *TOOLS, *_flashing()):
         path = shutil.which(tool.command)
         state = None if path is None else f"{_version(path)}  {path}"
@@ -132,6 +134,18 @@ def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:
     found = re.search(r"\d+(\.\d+)+", tool.version)
     version = found.group() if found else tool.version
     return Finding(name, purpose, f"{version}  {tool.path}", "", needed=True)
+
+
+_HEADERS = (Path("/usr/include"), Path("/usr/local/include"))
+
+
+def _library(name: str) -> Finding:
+    """Report on a library whose algorithms this machine may run."""
+    library = libraries.load_library(name)
+    found = next((p for p in (folder / library.header for folder in _HEADERS) if p.is_file()), None)
+    purpose = f"`run --runner local --library {name}`"
+    state = None if found is None else str(found)
+    return Finding(library.title, purpose, state, f"apt install {library.package}", needed=False)
 
 
 def _flashing() -> list[Tool]:

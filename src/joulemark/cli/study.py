@@ -140,7 +140,14 @@ def _show(conducted: "Conducted") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.studies.output import counts, errors, ours_text, paper_text, ratio_text
+    from joulemark.studies.output import (
+        counts,
+        errors,
+        left_out,
+        ours_text,
+        paper_text,
+        ratio_text,
+    )
 
     console = Console(markup=False, emoji=False)
     if not console.is_terminal:
@@ -162,5 +169,5 @@ def _show(conducted: "Conducted") -> None:
             f"{result.outcome}: {result.reason}",
         )
     console.print(table, highlight=False)
-    for line in errors(conducted):
+    for line in (*left_out(conducted), *errors(conducted)):
         typer.echo(line)

@@ -214,7 +214,9 @@ def _make(library: LibraryFile, compilers: Mapping[str, tuple[str, str]], work: 
         try:
             toolchain.run([*command, "-o", made], f"compiling {source.name} of {library.title}")
         except BuildError as error:
-            if library.header in error.what and "No such file" in error.what:
+            folder = re.escape(str(Path(library.header).parent))
+            # GCC's words, and clang's.
+            if re.search(rf"{folder}/\S+: No such file|'{folder}/\S+' file not found", error.what):
                 mend = f"install the Debian package {library.package}"
                 raise ToolError(f"{library.title} is not installed", mend=mend) from error
             raise

@@ -148,6 +148,15 @@ def needs(name: str, family: str) -> Iterator[Need]:
         yield partial(find, "gcc", family)
 
 
+def missing(needed: Iterable[Need]) -> str:
+    """Return the required tools that are not installed, and how to get them; empty if all are."""
+    try:
+        refuse_missing(needed)
+    except ToolError as error:
+        return str(error)
+    return ""
+
+
 def refuse_missing(needed: Iterable[Need], where: str | None = None) -> None:
     """Check that all required tools are installed, and name all that are missing.
 

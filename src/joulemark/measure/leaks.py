@@ -283,7 +283,8 @@ def observe(
 
     def watch(puts: list[Exchange], wanted: Status) -> tuple[list[int], int]:
         """Return the cycles of each, and the number of distinct digests of addresses."""
-        cycles, addresses = [], set()
+        cycles: list[int] = []
+        addresses: set[str] = set()
         warm = chip.memories_keep_state
         # Fetches in flight when a window begins arrive later the first time: leave that one out.
         for number, put in enumerate([*puts[:1], *puts] if warm else puts):

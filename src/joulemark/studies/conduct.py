@@ -1,15 +1,15 @@
 """Conducts a study: obtains our values in all variants, and judges each item."""
 
 import itertools
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from joulemark.catalogue.datafile import DataModel
+from joulemark.errors import ToolError
 from joulemark.images import toolchain
-from joulemark.images.toolchain import Need
 from joulemark.studies import advised, expressions, ways
 from joulemark.studies.advised import Advised
 from joulemark.studies.expressions import MissingError, Value
@@ -80,11 +80,6 @@ def ratio(ours: Ours, paper: float | None) -> float | None:
     return max(ratios, key=lambda r: abs(np.log(r)) if r > 0 else np.inf)
 
 
-def _needs(asked: Mapping[str, Iterable[DataModel]], bench: Bench) -> Iterator[Need]:
-    for way, questions in asked.items():
-        yield from ways.load(way).needs(list(questions), bench)
-
-
 class Conducted:
     """A study with its items judged, and the values of its quantities.
 
@@ -93,10 +88,9 @@ class Conducted:
         items: those of its items to judge.
         bench: the means to obtain our values.
         short: whether to leave out variants.
-        needs: further tools that must be there before it begins.
 
     Raises:
-        ToolError: tools are missing; the message names all of them.
+        ToolError: nothing can be judged for tools that are missing.
     """
 
     def __init__(
@@ -106,7 +100,6 @@ class Conducted:
         bench: Bench,
         *,
         short: bool,
-        needs: Iterable[Need] = (),
     ) -> None:
         self.study = study
         self._items = {item.id: item for item in study.items}
@@ -126,11 +119,30 @@ class Conducted:
                 for name in plot.quantities
             }
         asked = self._all_questions(needed, items, short=short)
-        toolchain.refuse_missing([*_needs(asked, bench), *needs], f"study {study.name}")
+        lacking: dict[Question, str] = {}
         for way, questions in asked.items():
-            for question, answer in ways.load(way).obtain(list(questions), bench).items():
+            module, able = ways.load(way), []
+            for question in questions:
+                told = toolchain.missing(module.needs([question], bench))
+                if told:
+                    lacking[way, question] = told
+                else:
+                    able.append(question)
+            for question, answer in (module.obtain(able, bench) if able else {}).items():
                 self._answers[way, question] = answer
-        self.results = tuple(self._result(item, short=short) for item in items)
+        lacks = {item.id: self._lacks(item, lacking) for item in measured}
+        self.left_out = Counter(told for told in lacks.values() if told)
+        """The number of items that were not judged, by the tools that they need."""
+        judged = [item for item in items if not lacks.get(item.id)]
+        if self.left_out and not judged:
+            raise ToolError("; ".join(self.left_out), f"study {study.name}")
+        self.results = tuple(self._result(item, short=short) for item in judged)
+
+    def _lacks(self, item: Item, lacking: Mapping[Question, str]) -> str:
+        """Return the tools that our value of an item needs and that are missing."""
+        names = self._needed(item, experiments=False)
+        asked = (q for name in sorted(names) for _, q in self._questions(name, BASIS))
+        return "; ".join(dict.fromkeys(lacking[q] for q in asked if q in lacking))
 
     def series(self, name: str, variant: str = BASIS) -> Ours:
         """Return the value of a quantity."""
@@ -138,13 +150,13 @@ class Conducted:
 
     # What has to be asked.
 
-    def _needed(self, item: Item) -> set[str]:
+    def _needed(self, item: Item, *, experiments: bool = True) -> set[str]:
         """Return the names of the quantities that our value of an item depends on."""
         if item.needs is not None and item.ours is None:
             return set()
         found = {item.id} if isinstance(item.ours, dict) else set()
         texts = [item.ours] if isinstance(item.ours, str) else []
-        for text in (*texts, *(e.ours for e in item.experiments)):
+        for text in (*texts, *(e.ours for e in item.experiments if experiments)):
             found |= self._named(text) - {item.id}
         return found
 
@@ -324,6 +336,10 @@ def judged(
         ToolError: a tool is missing.
     """
     items, with_advice = select(study, wanted, short=short), not short and not wanted
-    needs = advised.needs(study) if with_advice else ()
-    conducted = Conducted(study, items, bench, short=short, needs=needs)
-    return conducted, list(advised.advised(study, bench)) if with_advice else []
+    conducted = Conducted(study, items, bench, short=short)
+    if not with_advice:
+        return conducted, []
+    if told := toolchain.missing(advised.needs(study)):
+        conducted.left_out[told] += 1
+        return conducted, []
+    return conducted, list(advised.advised(study, bench))

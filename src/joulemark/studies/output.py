@@ -12,6 +12,7 @@ from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.study import Section, Study, select
 from joulemark.studies.units import shown
 from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Verdict
+from joulemark.words import counted
 
 
 def number(value: float) -> str:
@@ -153,6 +154,13 @@ def record(result: Result) -> dict[str, Any]:
     }
 
 
+def left_out(conducted: Conducted) -> list[str]:
+    """Say what was not judged, and what it needs."""
+    return [
+        f"left out, {counted(count, 'item')}: {told}" for told, count in conducted.left_out.items()
+    ]
+
+
 def errors(conducted: Conducted) -> list[str]:
     """Return how far our values may be off, a line for each board."""
     both = (ours for result in conducted.results for ours in (result.ours, result.best))
@@ -189,6 +197,7 @@ def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, 
         "items": sum(not result.item.beyond for result in conducted.results),
         "verdicts": dict(sorted(found.items())),
         "causes_unknown": unknown_causes(conducted),
+        "left_out": dict(conducted.left_out),
         "results": [record(result) for result in conducted.results],
         "advice": [_advised(found) for found in advice],
     }
