@@ -63,10 +63,11 @@ def test_numbers_without_steps_show_none(tmp_path: Path) -> None:
     assert not any(f.counts for f in found.findings)
 
 
-def with_row(path: Path, rate: str, energy_uwh: float) -> Path:
+def with_row(path: Path, rate: str, energy_uwh: float | str) -> Path:
     """Add a row to the table of operations."""
     study = path.with_name("study.toml")
-    row = f'{{ id = "edge", what = "row", values = [{rate}, {energy_uwh:.9f}] }},\n]\n'
+    energy = energy_uwh if isinstance(energy_uwh, str) else f"{energy_uwh:.9f}"
+    row = f'{{ id = "edge", what = "row", values = [{rate}, {energy}] }},\n]\n'
     study.write_text(study.read_text().removesuffix("]\n") + row)
     return path
 
@@ -76,6 +77,15 @@ def test_a_count_is_whole_to_half_a_digit(tmp_path: Path, off: float, window_s: 
     """Of a rate of 100.0 that is 0.05%; an operation that ends late in 30 s is 0.033%."""
     energy_uwh = 20 * (1 + off) * 3.6 / (100 * 30) / 3.6e-3
     path = with_row(made(tmp_path, 30, 3.6), "100.0", energy_uwh)
+    assert audit(*read(path)).window_s == window_s
+
+
+@pytest.mark.parametrize(("energy_uwh", "window_s"), [("6.7", 30), ("6.6", None)])
+def test_an_energy_is_known_to_half_a_digit(
+    tmp_path: Path, energy_uwh: str, window_s: int | None
+) -> None:
+    """Twenty steps in 30 s at a rate of 100.000 are 6.667: 6.6 is off by 1%, half a digit 0.75%."""
+    path = with_row(made(tmp_path, 30, 3.6), "100.000", energy_uwh)
     assert audit(*read(path)).window_s == window_s
 
 
@@ -108,6 +118,8 @@ def test_milliseconds_are_known_by_half_a_digit(
     path = doubling(made(tmp_path, 30, 3.6), rate, 1.0, "reciprocal_decimals = 2")
     (found,) = audit(*read(path)).of("d", "it")
     assert found.milliseconds == milliseconds
+    if milliseconds is not None:
+        assert found.rounding == pytest.approx(0.005 / milliseconds)
 
 
 def test_what_cannot_be(tmp_path: Path) -> None:
