@@ -659,6 +659,18 @@ def test_report_is_written_whole(records: list[PrimitiveRecord], tmp_path: Path)
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["report.html"]
 
 
+def test_the_count_of_cases_is_the_terminals(
+    records: list[PrimitiveRecord], tmp_path: Path
+) -> None:
+    """`run` counts cases of harnesses alone; the page has no rows of them."""
+    empty = record("none", "nothing", 0, 1.0, kind="identity", key="e", baseline=True)
+    with Store(tmp_path / "s.db") as store:
+        store.append(*records, empty)
+        write_report(store, tmp_path / "r.html")
+    said = "17 cases: 16 of 2 primitives and 1 of harnesses alone, which are subtracted"
+    assert said in (tmp_path / "r.html").read_text()
+
+
 def test_what_is_no_file_is_not_replaced(records: list[PrimitiveRecord], tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         store.append(records[0])

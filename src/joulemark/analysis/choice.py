@@ -213,7 +213,9 @@ def options(
     groups: dict[Candidate, list[PrimitiveRecord]] = defaultdict(list)
     for r in records:
         priced = None not in (r.cycles, r.time_ps, r.energy_net_nj, r.flash_bytes)
-        if r.status == "ok" and priced and r.subject.kind in operations:
+        # A place in flash that suits a build is no property of it.
+        placed = r.build is not None and r.build.offset_bytes > 0
+        if r.status == "ok" and priced and not placed and r.subject.kind in operations:
             groups[Candidate.of(r)].append(r)
     found = []
     for build, group in sorted(groups.items()):

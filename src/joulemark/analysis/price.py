@@ -67,7 +67,8 @@ def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveReco
     found: dict[Where, list[PrimitiveRecord]] = defaultdict(list)
     for record in records:
         at = record.conditions
-        if record.status != "ok":
+        # A place in flash that suits a build is no property of it.
+        if record.status != "ok" or (record.build is not None and record.build.offset_bytes):
             continue
         if at.runner == "emulator" and at.board in emulated:
             found[Where(at.board, at.clock, "")].append(record)

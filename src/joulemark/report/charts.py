@@ -40,6 +40,7 @@ def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
             }
             for r in records
             if r.cycles is not None and r.time_ps is not None and r.energy_net_nj is not None
+            if r.build is None or not r.build.offset_bytes
         ]
     )
     if frame.empty:

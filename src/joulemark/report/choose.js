@@ -19,6 +19,7 @@ function builds(columns) {
   const needed = ["cycles", "time_us", "energy_net_uj", "flash_bytes"];
   for (let i = 0; i < columns[0].values.length; i++) {
     if (!needed.every((name) => !Number.isNaN(value(name, i) ?? NaN))) continue;
+    if (text("build", i).includes(" +")) continue; // A place in flash that suits a build is no property of it.
     const place = text("place", i);
     if (!places.has(place)) places.set(place, new Map());
     const key = ["primitive", "implementation", "build"].map((name) => text(name, i)).join("\u0000");
