@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
+from joulemark.project import BUILD
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
 from joulemark.report.site import address
+from made import made
 
 COUNT = 20
 
@@ -37,7 +39,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(store: Path) -> Path:
-    folder = store.with_name("site")
+    folder = BUILD / "site"  # where CI finds it
     shown = joulemark("site", "--store", str(store), "--out", str(folder)).stdout
     assert shown.endswith(f"pages: {folder / 'index.html'}\n")
     return folder
@@ -88,11 +90,25 @@ def test_links_lead_somewhere(site: Path) -> None:
 
 
 def test_what_no_command_repeats_says_so(tmp_path: Path) -> None:
-    from made import made
-
     with Store(tmp_path / "s.db") as opened:
         opened.append(made(cycles=5, key="0" * 64, runner="serial", meter="usb", unit="mine"))
     joulemark("site", "--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "site"))
     page = (tmp_path / "site/n/00.html").read_text()
     assert "No command repeats it" in page
     assert "<pre>" not in page
+
+
+def test_an_earlier_site_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    store, out = tmp_path / "s.db", tmp_path / "site"
+    with Store(store) as opened:
+        opened.append(made(cycles=5, key="0" * 64))
+    joulemark("site", "--store", str(store), "--out", str(out))
+    (out / "docs/no-longer.html").touch()
+    joulemark("site", "--store", str(store), "--out", str(out))
+    assert not (out / "docs/no-longer.html").exists()
+    (tmp_path / "mine").mkdir()
+    kept = tmp_path / "mine/docs"
+    kept.touch()
+    asked = ("site", "--store", str(store), "--out", str(tmp_path / "mine"))
+    assert "name a new folder" in joulemark(*asked, code=3).stderr
+    assert kept.exists()

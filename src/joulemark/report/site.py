@@ -20,7 +20,7 @@ from joulemark.analysis.advice import needs
 from joulemark.analysis.choice import Answer, Demands, Question
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import library
-from joulemark.errors import JoulemarkError
+from joulemark.errors import InputError, JoulemarkError
 from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord, Record, of_primitives
 from joulemark.records.store import Store
@@ -29,6 +29,7 @@ from joulemark.studies import pins
 from joulemark.studies.study import load, names
 from joulemark.studies.verdict import UNKNOWN
 from joulemark.subjects import Subject
+from joulemark.wholefile import write_whole
 from joulemark.words import counted
 
 _USUAL_BYTES = 64
@@ -77,23 +78,44 @@ def write_site(store: Store, folder: Path) -> int:
 
     Args:
         store: the store.
-        folder: where; its files of the same names are replaced.
+        folder: where; an earlier site there is replaced.
 
     Returns:
         The number of pages.
 
     Raises:
-        JoulemarkError: there is nothing to show, or a file cannot be written.
+        InputError: the folder has other files, or a file cannot be written.
+        JoulemarkError: there is nothing to show.
     """
     records = [r for r in store.records() if r.status == "ok" and not r.about.baseline]
     if not records:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
+    _empty(folder)
     write_report(store, folder / "report.html")
     site = _Site(records, folder)
     for write in (site.boards, site.primitives, site.studies, site.method, site.numbers):
         write()
     site.index()
     return site.pages + 1
+
+
+_MARK = ".joulemark-site"
+
+
+def _empty(folder: Path) -> None:
+    """Remove an earlier site, and nothing else.
+
+    Raises:
+        InputError: the folder has other files.
+    """
+    if folder.exists() and not (folder / _MARK).exists():
+        if not folder.is_dir() or any(folder.iterdir()):
+            raise InputError(
+                "has other files than a site's", f"--out {folder}", "name a new folder"
+            )
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    write_whole(folder / _MARK, b"", "the site")
 
 
 class _Site:
@@ -274,7 +296,6 @@ class _Site:
 
     def numbers(self) -> None:
         """Write the addresses of all numbers: a page for each two digits that keys begin with."""
-        shutil.rmtree(self._folder / "n", ignore_errors=True)
         shards: dict[str, list[Record[Subject]]] = defaultdict(list)
         for record in self._records:
             shards[record.key[:2]].append(record)
@@ -300,6 +321,12 @@ def _row(record: PrimitiveRecord) -> dict[str, Cell]:
         "stack B": record.stack_bytes,
         "secrets": record.finding,
     }
+
+
+def _made_by(record: Record[Subject]) -> str:
+    if record.conditions.runner in {"emulator", "network"}:
+        return f"Made by `joulemark {record.subject.type}`, whose options say the rest."
+    return "No command repeats it: an instrument or a machine is a part of it."
 
 
 def _number(record: Record[Subject]) -> Part:
@@ -333,7 +360,7 @@ def _number(record: Record[Subject]) -> Part:
         }
         for q in record.quantities
     ]
-    lines = [] if again else ["No command repeats it: an instrument or a machine is a part of it."]
+    lines = [] if again else [_made_by(record)]
     return Part(
         str(record.subject),
         rows,
