@@ -22,7 +22,7 @@ from joulemark.project import ROOT
 from joulemark.records.export import flat_frame
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
-from joulemark.report import render, write_report
+from joulemark.report import charts, render, write_report
 from joulemark.report.budget import write_page as write_budget_page
 from joulemark.report.energy import Recorded
 from joulemark.report.energy import write_page as write_energy_page
@@ -358,6 +358,50 @@ def test_boards_stand_side_by_side(
     assert best == [sixth, "6.4"]
     assert opened.locator("#plot-boards svg .mark-symbol path").count() >= 4
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.close()
+
+
+def test_at_most_six_lines_stand_out_and_not_by_colour_alone() -> None:
+    made = [
+        record(f"m{n}", "encrypt", size, size * (n + 1), subject_status=status)
+        for n in range(12)
+        for status in ["broken" if n == 0 else "standard"]
+        for size in SIZES
+    ]
+    spec = charts.cost_charts(made, "mode")["energy"]
+    marks = spec["layer"][-1]
+    colour, shape = (marks["encoding"][name]["scale"] for name in ("color", "shape"))
+    # The least; what is broken stays grey, whatever it takes.
+    assert colour["domain"] == shape["domain"] == [*(f"m{n}" for n in range(1, 7)), "others"]
+    assert len(set(colour["range"])) == len(set(shape["range"])) == 7
+    assert spec["layer"][0]["mark"]["strokeWidth"] < spec["layer"][1]["mark"]["strokeWidth"]
+
+
+def test_what_has_one_size_is_bars() -> None:
+    made = [
+        record(f"k{n}", name, 0, 100 * (n + 1), kind="key-agreement")
+        for n in range(3)
+        for name in ("keygen", "agree")
+    ]
+    for spec in charts.cost_charts(made, "key-agreement").values():
+        assert [part["mark"]["type"] for part in spec["layer"]] == ["bar"]
+    sized = [record("m", "encrypt", size, size) for size in SIZES]
+    assert "bar" not in str(charts.cost_charts(sized, "mode")["time"]["layer"])
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_headings_that_are_scrolled_to_are_clear_of_the_bar(
+    browser: Browser, large: Path, width: int
+) -> None:
+    opened = browser.new_page(viewport={"width": width, "height": 900})
+    opened.goto(large.as_uri())
+    opened.wait_for_selector("html[data-cases=drawn]")
+    opened.evaluate("location.hash = '#cases'")
+    clear = opened.evaluate(
+        """() => document.querySelector("#cases h2").getBoundingClientRect().top
+          - document.querySelector("nav").getBoundingClientRect().bottom"""
+    )
+    assert 0 <= clear < 200
     opened.close()
 
 
