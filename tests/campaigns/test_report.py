@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from command import joulemark
 from joulemark.analysis import budget, choice, scenario
-from joulemark.analysis.advice import Requirement, costs, flash, services, steps
+from joulemark.analysis.advice import services
 from joulemark.analysis.energy_of_samples import estimates, evaluate
 from joulemark.errors import JoulemarkError
 from joulemark.meters.samples import Accuracy, Samples
@@ -158,8 +158,11 @@ def test_the_page_chooses_as_the_command_does(browser: Browser, tmp_path: Path) 
 
 
 def winners(records: list[PrimitiveRecord]) -> dict[int, tuple[str, float]]:
-    found = steps(costs(records, ENCRYPTION, "energy_net"), flash(records))
-    return {size: (choices[0].build.primitive, choices[0].cost) for size, choices in found.items()}
+    found: dict[int, tuple[str, float]] = {}
+    for size in SIZES:
+        first = choice.ranked(choice.options(records, ENCRYPTION.operations, size), "energy")[0]
+        found[size] = first.build.primitive, round(first.energy_j * 1e9)
+    return found
 
 
 def test_lead_changes_where_the_formula_says(records: list[PrimitiveRecord]) -> None:
@@ -183,51 +186,33 @@ def test_a_size_between_two_measured_ones_is_padded(records: list[PrimitiveRecor
     assert winners(without)[32] == ("dear-start", 4640)
 
 
-def test_steps_are_dearer_and_smaller() -> None:
-    def build(name: str, cycles: float, flash_bytes: int | None) -> list[PrimitiveRecord]:
-        return [
-            record(name, operation, 16, cycles, flash_bytes=flash_bytes)
-            for operation in ("init", "encrypt")
-        ]
-
-    made = [
-        *build("fast", 5.0, None),
-        *build("large", 10.0, 3000),
-        *build("no-use", 20.0, 3000),
-        *build("small", 30.0, 400),
-    ]
-    found = steps(costs(made, ENCRYPTION, "energy_net"), flash(made))
-    assert [(s.build.primitive, s.cost, s.flash_bytes) for s in found[16]] == [
-        ("fast", 10.0, None),
-        ("large", 20.0, 3000),
-        ("small", 60.0, 400),
-    ]
-
-
 def test_advice_is_for_standards_that_keep_secrets() -> None:
+    def both(name: str, cycles: float, **changes: Any) -> list[PrimitiveRecord]:
+        return [record(name, operation, 16, cycles, **changes) for operation in ("init", "encrypt")]
+
     made = [
-        record("good", "encrypt", 16, 5.0),
+        *both("good", 5.0),
         # An operation on public data may take any time.
         record("good", "public", 16, 5.0, secret_independent=None, addresses_equal=False),
-        record("research", "encrypt", 16, 1.0, subject_status="research"),
-        record("nothing-known", "encrypt", 16, 1.0, subject_status=None),
-        record("no-claim", "encrypt", 16, 1.0, secret_independent=False),
+        *both("research", 1.0, subject_status="research"),
+        *both("nothing-known", 1.0, subject_status=None),
+        *both("no-claim", 1.0, secret_independent=False),
         # The operation that leaks is not the one asked for.
-        record("leaky", "encrypt", 16, 1.0),
+        *both("leaky", 1.0),
         record("leaky", "decrypt", 16, 1.0, addresses_equal=False),
-        record("broken", "encrypt", 16, 1.0, subject_status="broken"),
-        record("once", "encrypt", 16, 1.0, one_time_key=True),
+        *both("broken", 1.0, subject_status="broken"),
+        *both("once", 1.0, one_time_key=True),
     ]
+    found = choice.options(made, ENCRYPTION.operations, 16)
 
-    def names(requirement: Requirement) -> set[str]:
-        return {r.subject.primitive for r in requirement.select(made)}
+    def names(**demands: Any) -> set[str]:
+        wanted = choice.Demands(**demands)
+        return {o.build.primitive for o in found if not wanted.objects(o)}
 
-    everything = {r.subject.primitive for r in made} - {"broken"}
-    assert names(Requirement()) == {"good"}
-    assert names(Requirement(standard=False)) == {"good", "research", "nothing-known"}
-    assert names(Requirement(secrets_kept=False)) == {"good", "no-claim", "leaky"}
-    assert names(Requirement(reusable_key=False)) == {"good", "once"}
-    assert names(Requirement(False, False, False)) == everything
+    assert names() == {"good"}
+    assert names(status="research") == {"good", "research"}
+    assert names(constant_time=False) == {"good", "no-claim", "leaky"}
+    assert names(one_time_key=True) == {"good", "once"}
 
 
 def test_a_poly1305_key_is_for_one_message() -> None:

@@ -5,6 +5,7 @@ what the smallest measured one of at least s bytes costs, because a whole-block 
 is interpolated. The report's script, `choose.js`, does the same.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -58,7 +59,7 @@ class Option:
     cycles: float
     time_s: float
     energy_j: float
-    """Energy, net of idle."""
+    """Energy, net of idle; of an estimate gross, and infinite if its power is not known."""
     flash_bytes: int
     ram_bytes: int
     stack_bytes: int
@@ -201,6 +202,8 @@ def options(
     operations: Mapping[str, Sequence[str]],
     message_bytes: int = 0,
     ad_bytes: int = 0,
+    *,
+    estimated: bool = False,
 ) -> list[Option]:
     """Return the builds that have all of the operations, with their costs.
 
@@ -209,10 +212,12 @@ def options(
         operations: by kind, the operations that serve one message.
         message_bytes: size of the message.
         ad_bytes: size of its associated data.
+        estimated: they are estimates, which need no energy, and of which it is gross.
     """
     groups: dict[Candidate, list[PrimitiveRecord]] = defaultdict(list)
     for r in records:
-        priced = None not in (r.cycles, r.time_ps, r.energy_net_nj, r.flash_bytes)
+        measured = (r.cycles, r.energy_net_nj, r.flash_bytes)
+        priced = r.time_ps is not None and (estimated or None not in measured)
         # A place in flash that suits a build is no property of it.
         placed = r.build is not None and r.build.offset_bytes > 0
         if r.status == "ok" and priced and not placed and r.subject.kind in operations:
@@ -222,7 +227,8 @@ def options(
         kind = group[0].subject.kind
         serve = _serving(group, kind, operations[kind], message_bytes, ad_bytes)
         if serve:
-            found.append(_option(build, group, serve))
+            energy = "energy_gross" if estimated else "energy_net"
+            found.append(_option(build, group, serve, energy))
     return found
 
 
@@ -253,7 +259,10 @@ def _serving(
     return [by_size[name][(0, 0) if name in fixed else least] for name in names]
 
 
-def _option(build: Candidate, group: list[PrimitiveRecord], serve: list[PrimitiveRecord]) -> Option:
+def _option(
+    build: Candidate, group: list[PrimitiveRecord], serve: list[PrimitiveRecord], energy: str
+) -> Option:
+    energies = [r.value(energy) for r in serve]
     secret = [r for r in group if r.about.secret_independent is not None]
     about = serve[0].about
 
@@ -272,7 +281,7 @@ def _option(build: Candidate, group: list[PrimitiveRecord], serve: list[Primitiv
         trials=min((r.trials or 0 if r.finding else 0 for r in secret), default=0),
         cycles=sum(r.cycles or 0 for r in serve),
         time_s=sum(r.time_ps or 0 for r in serve) * 1e-12,
-        energy_j=sum(r.energy_net_nj or 0 for r in serve) * 1e-9,
+        energy_j=sum(math.inf if nj is None else nj for nj in energies) * 1e-9,
         flash_bytes=most(lambda r: r.flash_bytes),
         ram_bytes=most(lambda r: r.ram_bytes),
         stack_bytes=most(lambda r: r.stack_bytes),

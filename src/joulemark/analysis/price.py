@@ -4,12 +4,15 @@ On a Linux board, which is estimated, time is minimised: energy is time multipli
 busy core, if that is known.
 """
 
+import itertools
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from joulemark.analysis.advice import Candidate, Requirement, Service, costs, flash, services, steps
+from joulemark.analysis.advice import Candidate, Service, services, unsized
+from joulemark.analysis.choice import Demands, options, ranked
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import boards, kinds, machines
 from joulemark.catalogue.boards import Board
@@ -24,16 +27,19 @@ class Demand:
     """Demands on a choice."""
 
     title: str
-    requirement: Requirement
-    flash_bytes: int | None = None
-    """Limit on flash."""
+    demands: Demands
+
+    @property
+    def flash_bytes(self) -> int | None:
+        """Limit on flash."""
+        return self.demands.max_flash_bytes
 
 
 DEMANDS = (
-    Demand("any that is not broken", Requirement(standard=False, secrets_kept=False)),
-    Demand("a standard", Requirement(secrets_kept=False)),
-    Demand("a standard that keeps secrets", Requirement()),
-    Demand("... in 4 KB of flash", Requirement(), SMALL_FLASH_BYTES),
+    Demand("any that is not broken", Demands(status="research", constant_time=False)),
+    Demand("a standard", Demands(constant_time=False)),
+    Demand("a standard that keeps secrets", Demands()),
+    Demand("... in 4 KB of flash", Demands(max_flash_bytes=SMALL_FLASH_BYTES)),
 )
 
 
@@ -79,9 +85,16 @@ def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveReco
     return dict(sorted(found.items()))
 
 
-def _own_size(service: Service) -> bool:
-    """Return whether its kinds fix the measured sizes, such as that of a hash to be signed."""
-    return all(kinds.known()[kind].file.default is not None for kind in service.operations)
+def _sizes(service: Service, sizes: Sequence[int]) -> Sequence[int]:
+    """Return the sizes to price a service for: its kind's own, such as that of a hash to be signed.
+
+    It is 0 where no message decides the cost.
+    """
+    files = [kinds.known()[kind].file for kind in service.operations]
+    if all(set(names) <= unsized(kind) for kind, names in service.operations.items()):
+        return [0]
+    own = [file.default.message_bytes[0] for file in files if file.default is not None]
+    return own[:1] if len(own) == len(files) else sizes
 
 
 def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Price]:
@@ -89,42 +102,34 @@ def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Pri
 
     Args:
         records: records of one board at one clock.
-        sizes: message sizes; the next larger measured size is used for one that was not measured.
+        sizes: message sizes; a larger measured size stands for one that was not measured.
     """
-    flash_bytes = flash(records)
     estimated = any(r.conditions.runner == ESTIMATE for r in records)
-    by, kept = ("time", "energy_gross") if estimated else ("energy_net", "energy_net")
+    able = [
+        (service, size, options(records, service.operations, size, ad, estimated=estimated))
+        for service in services()
+        for ad in [int(service.with_ad)]
+        for size in _sizes(service, sizes)
+    ]
     found = []
-    for demand in DEMANDS:
-        chosen = demand.requirement.select(records)
-        for service in services():
-            energy, time = costs(chosen, service, kept), costs(chosen, service, "time")
-            by_size = steps(costs(chosen, service, by), flash_bytes)
-            if not by_size:
-                continue
-            for size in sizes if any(by_size) and not _own_size(service) else [max(by_size)]:
-                measured = min((s for s in by_size if s >= size), default=None)
-                fitting = [
-                    step
-                    for step in (by_size[measured] if measured is not None else ())
-                    if demand.flash_bytes is None
-                    or (step.flash_bytes is not None and step.flash_bytes <= demand.flash_bytes)
-                ]
-                if not fitting or measured is None:
-                    continue
-                build = fitting[0].build
-                sized = min(s for s in time[build] if s >= measured)
-                found.append(
-                    Price(
-                        service=service,
-                        size_bytes=size,
-                        demand=demand,
-                        build=build,
-                        energy_j=energy[build][sized] * 1e-9 if build in energy else None,
-                        time_s=time[build][sized] * 1e-12,
-                        flash_bytes=fitting[0].flash_bytes,
-                    )
-                )
+    for demand, (service, size, some) in itertools.product(DEMANDS, able):
+        good = [o for o in some if not demand.demands.objects(o)]
+        if demand.flash_bytes is not None:
+            good = [o for o in good if o.flash_bytes]  # It is not known of every estimate.
+        if not good:
+            continue
+        first = ranked(good, "time" if estimated else "energy")[0]
+        found.append(
+            Price(
+                service=service,
+                size_bytes=size,
+                demand=demand,
+                build=first.build,
+                energy_j=None if math.isinf(first.energy_j) else first.energy_j,
+                time_s=first.time_s,
+                flash_bytes=first.flash_bytes or None,
+            )
+        )
     return found
 
 

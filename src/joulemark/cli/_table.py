@@ -124,8 +124,6 @@ def _best_of_each_kind(
 
     A kind with no such row (no implementation of it is constant-time) is left out.
     """
-    from joulemark.analysis.advice import Requirement
-
     groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
     for r in rows:
         groups.setdefault((r.conditions.board, r.conditions.clock, r.subject.kind), []).append(r)
@@ -133,8 +131,10 @@ def _best_of_each_kind(
     for _, group in sorted(groups.items()):
         advised = [
             r
-            for r in Requirement().select(group)
-            if r.about.secret_independent is None or build_of(r) not in dependent
+            for r in group
+            if r.about.status == "standard" and not r.about.one_time_key
+            if r.about.secret_independent is None
+            or (r.about.secret_independent and build_of(r) not in dependent)
         ]
         if advised:
             result.append(min(advised, key=lambda r: (r.energy_net_nj or 0.0, r.cycles or 0)))
