@@ -624,8 +624,9 @@ tables above are calibration.
 Two rules came from what they showed, and are in the model since: no fetch from SRAM is registered while \
 a store that left execute is in its data phase, on either revision; and where both a line and the one \
 before it were looked up ahead, flash's line buffer gives the second a cycle later. A third is of \
-`misc/large_tests_extract`: the private bus takes an unaligned access at once. The programs were not \
-replayed since, so the table says how far the model was off, not how far it is.
+`misc/large_tests_extract`: the private bus takes an unaligned access at once, which is right of most \
+and not of all (see below). The programs were not replayed since, so the table says how far the model \
+was off, not how far it is.
 
 ";
 
