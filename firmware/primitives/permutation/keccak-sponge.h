@@ -23,13 +23,15 @@ static void keccak_start(keccak_sponge *s, uint8_t rate_lanes) {
 }
 
 static void keccak_absorb(keccak_sponge *s, const uint8_t *bytes, unsigned lanes) {
+    unsigned next = s->next;
     for (; lanes > 0; lanes--, bytes += 8) {
-        keccak_add(s->state, s->next, bytes);
-        if (++s->next == s->rate) {
+        keccak_add(s->state, next++, bytes);
+        if (next == s->rate) {
             keccak_permute(s->state);
-            s->next = 0;
+            next = 0;
         }
     }
+    s->next = (uint8_t)next;
 }
 
 /* Absorbs the last bytes, fewer than 8, and pads. */

@@ -18,7 +18,12 @@ enum {
     HASH_LANES = 4, /* of 32 bytes */
     RATE_128 = 21,  /* SHAKE128, in lanes */
     RATE_256 = 17,  /* SHAKE256 and SHA3-256 */
-    RATE_512 = 9    /* SHA3-512 */
+    RATE_512 = 9,   /* SHA3-512 */
+#ifdef MLKEM_DSP
+    PACKED_BYTES = 1 /* products with a secret are not of packed polynomials */
+#else
+    PACKED_BYTES = 384
+#endif
 };
 
 /* Begins the stream PRF(seed, number) (equation 4.3). */
@@ -28,6 +33,13 @@ CRYPTO_NOT_INLINE static void start_noise(keccak_sponge *s, const uint8_t *seed,
     keccak_finish(s, number, 0, 1, KECCAK_SHAKE);
 }
 
+static void clear(int16_t *p) {
+    crypto_wipe(p, N * sizeof *p);
+}
+
+#ifdef MLKEM_DSP
+#include "kem/ml-kem/mlkem-dsp.h"
+#else
 /* Adds noise (algorithm 8) of the stream. */
 static void add_noise(int16_t *p, keccak_sponge *s, unsigned eta) {
     uint8_t bytes[24];
@@ -47,10 +59,6 @@ static void add_noise(int16_t *p, keccak_sponge *s, unsigned eta) {
         }
     }
     crypto_wipe(bytes, sizeof bytes);
-}
-
-static void clear(int16_t *p) {
-    crypto_wipe(p, N * sizeof *p);
 }
 
 /* Adds the product of an entry of the matrix (algorithm 7, whose last input bytes are first and
@@ -103,6 +111,7 @@ static void pack(uint8_t *to, const int16_t *p) {
         to[2] = (uint8_t)(up >> 4);
     }
 }
+#endif
 
 /* Where a ciphertext goes: written, or compared with what is there. */
 typedef struct {
@@ -111,6 +120,9 @@ typedef struct {
     unsigned difference;
 } sink;
 
+#ifdef MLKEM_DSP
+#include "kem/ml-kem/mlkem-compression-dsp.h"
+#else
 static inline void put(sink *out, const uint8_t *bytes, unsigned length) {
     if (out->to != NULL) {
         for (unsigned i = 0; i < length; i++)
@@ -165,15 +177,6 @@ static inline void put_compressed(sink *out, const int16_t *p, unsigned d) {
     }
 }
 
-/* Not inlined, so that their frames are not below all that encryption calls. */
-CRYPTO_NOT_INLINE static void put_u(sink *out, const int16_t *p) {
-    put_compressed(out, p, MLKEM_DU);
-}
-
-CRYPTO_NOT_INLINE static void put_v(sink *out, const int16_t *p) {
-    put_compressed(out, p, MLKEM_DV);
-}
-
 /* Unpacks and decompresses a polynomial (equation 4.8). The ciphertext is public. Inlined where d
    is known. */
 static inline void decompressed(int16_t *p, const uint8_t *from, unsigned d) {
@@ -191,13 +194,48 @@ static inline void decompressed(int16_t *p, const uint8_t *from, unsigned d) {
     }
 }
 
+/* Adds the polynomial of a message (equation 4.8 with d = 1). */
+static void add_message(int16_t *p, const uint8_t *message) {
+    for (unsigned i = 0; i < N; i++)
+        p[i] = (int16_t)(p[i] + message_term(message[i / 8] >> i % 8));
+}
+
+/* The message in u - p, compressed to a bit a coefficient. */
+static void get_message(uint8_t *message, const int16_t *u, const int16_t *p) {
+    for (unsigned i = 0; i < N; i += 8) {
+        unsigned byte = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            unsigned bit = compress((int16_t)(u[i + j] - p[i + j]), 1);
+            __asm__("" : "+r"(bit)); /* hides that there are two values: compilers would branch */
+            byte |= bit << j;
+        }
+        message[i / 8] = (uint8_t)byte;
+    }
+}
+
+/* p += a packed polynomial times u, using y. */
+static void add_product_with(int16_t *p, const uint8_t *packed, const int16_t *u, uint8_t *y) {
+    pack(y, u);
+    add_packed_product(p, packed, y);
+}
+#endif
+
+/* Not inlined, so that their frames are not below all that encryption calls. */
+CRYPTO_NOT_INLINE static void put_u(sink *out, const int16_t *p) {
+    put_compressed(out, p, MLKEM_DU);
+}
+
+CRYPTO_NOT_INLINE static void put_v(sink *out, const int16_t *p) {
+    put_compressed(out, p, MLKEM_DV);
+}
+
 /* K-PKE.Encrypt (algorithm 14). Returns bits: 0 to 7 are 0 if what was compared is equal, the
    highest is set if the public key is invalid. */
 CRYPTO_NOT_INLINE static unsigned encrypt(keccak_sponge *s, sink out, const uint8_t *public_key,
                                           const uint8_t *message, const uint8_t *seed) {
     const uint8_t *rho = public_key + VECTOR_BYTES;
     int16_t p[N];
-    uint8_t y[VECTOR_BYTES];
+    uint8_t y[VECTOR_BYTES + 1]; /* the last may be read with others, and is not used */
     crypto_public((void *)(uintptr_t)rho, 32);
     for (unsigned i = 0; i < MLKEM_K; i++) {
         clear(p);
@@ -222,8 +260,7 @@ CRYPTO_NOT_INLINE static unsigned encrypt(keccak_sponge *s, sink out, const uint
     transform_back(p);
     start_noise(s, seed, 2 * MLKEM_K);
     add_noise(p, s, 2);
-    for (unsigned i = 0; i < N; i++)
-        p[i] = (int16_t)(p[i] + message_term(message[i / 8] >> i % 8));
+    add_message(p, message);
     put_v(&out, p);
     crypto_wipe(p, sizeof p);
     crypto_wipe(y, sizeof y);
@@ -235,26 +272,17 @@ CRYPTO_NOT_INLINE static unsigned encrypt(keccak_sponge *s, sink out, const uint
 CRYPTO_NOT_INLINE static void decrypt(uint8_t *message, const uint8_t *private_key,
                                       const uint8_t *ciphertext) {
     int16_t p[N], u[N];
-    uint8_t y[384];
+    uint8_t y[PACKED_BYTES];
     clear(p);
     for (unsigned i = 0; i < MLKEM_K; i++) {
         decompressed(u, ciphertext, MLKEM_DU);
         ciphertext += 32 * MLKEM_DU;
         transform(u);
-        pack(y, u);
-        add_packed_product(p, private_key + 384 * i, y);
+        add_product_with(p, private_key + 384 * i, u, y);
     }
     transform_back(p);
     decompressed(u, ciphertext, MLKEM_DV);
-    for (unsigned i = 0; i < N; i += 8) {
-        unsigned byte = 0;
-        for (unsigned j = 0; j < 8; j++) {
-            unsigned bit = compress((int16_t)(u[i + j] - p[i + j]), 1);
-            __asm__("" : "+r"(bit)); /* hides that there are two values: compilers would branch */
-            byte |= bit << j;
-        }
-        message[i / 8] = (uint8_t)byte;
-    }
+    get_message(message, u, p);
     crypto_wipe(p, sizeof p);
     crypto_wipe(u, sizeof u);
     crypto_wipe(y, sizeof y);
