@@ -476,8 +476,7 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         " check the hash in the private key (7.3), which is one's own.",
         "- Energy is net of idle, by the board's model.",
         "",
-        "Not here yet: assembly for the transform, so that the Cortex-M4 is not faster than the"
-        " Cortex-M3; ML-DSA, SLH-DSA, LMS, XMSS.",
+        "Not on this page yet: ML-DSA and LMS, which are measured on request; SLH-DSA, XMSS.",
         "",
         *table(
             ("primitive", "public key", "private key", "ciphertext"),
