@@ -1,0 +1,30 @@
+/* SLH-DSA (FIPS 205) with SHA-256 and n = 16; verification alone. */
+#ifndef SLHDSA_H_INCLUDED
+#define SLHDSA_H_INCLUDED
+
+#include "signature.h"
+
+#define SLHDSA_SEED_BYTES 16
+
+enum {
+    SLHDSA_N = 16,
+    SLHDSA_CHAINS = 35, /* of a one-time signature: section 5 */
+    SLHDSA_SECRET_BYTES = 3 * SLHDSA_N,
+    SLHDSA_PUBLIC_BYTES = 2 * SLHDSA_N,
+    SLHDSA_SIGNATURE_BYTES =
+        SLHDSA_N * (1 + SLHDSA_K * (1 + SLHDSA_A) + SLHDSA_H + SLHDSA_D * SLHDSA_CHAINS)
+};
+
+typedef struct {
+    char unused; /* all working data is on the stack */
+} slhdsa_ctx;
+
+/* These two are not here, and return CRYPTO_BAD_TAG. */
+crypto_status slhdsa_keygen(uint8_t *public_key, const uint8_t *secret_key);
+crypto_status slhdsa_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
+                          const uint8_t *seed, const uint8_t *message, size_t length);
+/* Verifies with an empty context. */
+crypto_status slhdsa_verify(const uint8_t *signature, const uint8_t *public_key,
+                            const uint8_t *message, size_t length);
+
+#endif
