@@ -3,16 +3,19 @@
 
 `tools/generate_docs.py` writes docs/primitives.md and docs/boards.md; with `--store STORE` it also
 writes docs/results-BOARD.md for each board of the campaign tools/results.toml, from its records;
-with `--post-quantum STORE` docs/post-quantum.md, from those of tools/post-quantum.toml.
+with `--post-quantum STORE` docs/post-quantum.md, from those of tools/post-quantum.toml and
+tools/post-quantum-signatures.toml.
 """
 
 import argparse
 import inspect
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import linear_regression
 
 from typer.testing import CliRunner
 
@@ -33,6 +36,7 @@ BOARDS = {
 }
 CAMPAIGN = "tools/results.toml"
 POST_QUANTUM = "tools/post-quantum.toml"
+POST_QUANTUM_SIGNATURES = "tools/post-quantum-signatures.toml"
 POST_QUANTUM_OPERATIONS = ("keygen", "encapsulate", "decapsulate")
 LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
@@ -156,6 +160,7 @@ class Results:
 
     def __init__(self, records: Iterable[PrimitiveRecord], board: str, library: Library) -> None:
         self.board = board
+        self.library = library
         software = {
             (algorithm.name, way.name)
             for algorithm in library.algorithms.values()
@@ -456,15 +461,152 @@ def post_quantum_rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
+def expected_attempts(algorithm: Algorithm) -> float:
+    """Return the attempts that a signature of ML-DSA takes (FIPS 204, table 1, repetitions).
+
+    A candidate is kept where all coefficients of z and of w - c s2 are beta below their bounds
+    (V. Lyubashevsky et al., CRYSTALS-Dilithium, 2021, section 3.4, equation 5).
+    """
+    of = {name.removeprefix("MLDSA_"): value for name, value in algorithm.defines.items()}
+    gamma1, gamma2 = 1 << of["GAMMA1_BITS"], 8380416 / (2 * of["STEPS"])
+    return math.exp(256 * of["TAU"] * of["ETA"] * (of["L"] / gamma1 + of["K"] / gamma2))
+
+
+@dataclass(frozen=True)
+class Signing:
+    """Cycles of signing by the number of attempts: a straight line through the trials."""
+
+    first: float
+    """Of a signature by the first attempt."""
+    further: float
+    """Of each attempt more."""
+    off: float
+    """The largest share by which a trial is off the line."""
+    most: int
+    """Attempts of the trial with the most."""
+    trials: int
+
+    @classmethod
+    def of(cls, record: PrimitiveRecord) -> "Signing":
+        """Fit the samples of a record."""
+        points = cls.points(record)
+        further, zero = linear_regression(*zip(*points, strict=True))
+        off = max(abs(cycles / (zero + further * n) - 1) for n, cycles in points)
+        return cls(zero + further, further, off, max(n for n, _ in points), len(points))
+
+    @staticmethod
+    def points(record: PrimitiveRecord) -> list[tuple[int, int]]:
+        """Return the attempts and the cycles of each trial."""
+        return [(int(s["attempts"]), int(s["window_cycles"])) for s in record.samples]
+
+    def cycles(self, attempts: float) -> float:
+        """Return the cycles of so many attempts."""
+        return self.first + self.further * (attempts - 1)
+
+    def quantile(self, share: float, expected: float) -> float:
+        """Return the cycles that a share of signatures does not exceed."""
+        return self.cycles(math.ceil(math.log(1 - share) / math.log(1 - 1 / expected)))
+
+
+SIGNATURE_KINDS = {"signature", "stateful-signature"}
+SIGNATURE_OPERATIONS = ("keygen", "sign", "verify")
+SIGNATURE_HEADER = (
+    "primitive",
+    "build",
+    *(f"{operation}, cycles" for operation in SIGNATURE_OPERATIONS),
+    *(f"{operation}, ms" for operation in SIGNATURE_OPERATIONS),
+    *(f"{operation}, mJ" for operation in SIGNATURE_OPERATIONS),
+    "flash",
+    *(f"stack, {operation}" for operation in SIGNATURE_OPERATIONS),
+)
+SIGNING_HEADER = (
+    "primitive",
+    "implementation",
+    "first attempt, cycles",
+    "each more",
+    "attempts, expected",
+    "cycles, expected",
+    "50%",
+    "99%",
+    "99.9%",
+    "trials",
+    "most attempts",
+    "off the line",
+)
+
+
+def scaled(record: PrimitiveRecord | None, cycles: float, name: str, form: str) -> str:
+    """Return a record's time in ms or energy in mJ, scaled to other cycles; blank for none."""
+    if record is None:
+        return ""
+    value: float = getattr(record, name) or 0.0
+    per_milli = 1e9 if name == "time_ps" else 1e6
+    return form.format(value / per_milli * cycles / (record.cycles or 1))
+
+
+def signature_rows(results: Results) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """Return a row for the fastest build of each implementation, and one for how it signs."""
+    found: dict[tuple[str, str], dict[str, dict[str, PrimitiveRecord]]] = {}
+    for record in results.records:
+        what = record.subject
+        builds = found.setdefault((what.primitive, what.implementation), {})
+        builds.setdefault(str(record.build), {})[what.operation] = record
+    rows, signing = [], []
+    for (name, way), builds in sorted(found.items()):
+        flags, best = min(builds.items(), key=lambda item: item[1]["verify"].cycles or 0)
+        algorithm = results.library[name]
+        cycles = {o: r.cycles or 0.0 for o, r in best.items()}
+        if "sign" in best:
+            line, expected = Signing.of(best["sign"]), expected_attempts(algorithm)
+            cycles["sign"] = line.cycles(expected)
+            quantiles = (line.quantile(share, expected) for share in (0.5, 0.99, 0.999))
+            counts = line.first, line.further, line.cycles(expected), *quantiles
+            first, further, mean, *of_quantiles = (f"{round(count):,}" for count in counts)
+            signing.append(
+                (
+                    f"`{name}`",
+                    f"`{way}`",
+                    first,
+                    further,
+                    f"{expected:.2f}",
+                    mean,
+                    *of_quantiles,
+                    f"{line.trials}",
+                    f"{line.most}",
+                    f"{line.off:.1%}",
+                )
+            )
+
+        each = [(best.get(o), cycles.get(o, 0.0)) for o in SIGNATURE_OPERATIONS]
+        rows.append(
+            (
+                f"`{name}`",
+                f"`{way}` {flags}",
+                *(f"{count:,.0f}" if record else "" for record, count in each),
+                *(scaled(record, count, "time_ps", "{:,.1f}") for record, count in each),
+                *(scaled(record, count, "energy_net_nj", "{:.3f}") for record, count in each),
+                f"{max(r.flash_bytes or 0 for r in best.values()):,}",
+                *(
+                    f"{best[o].stack_bytes or 0:,}" if o in best else ""
+                    for o in SIGNATURE_OPERATIONS
+                ),
+            )
+        )
+    return rows, signing
+
+
 def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> str:
     """Return the page of what post-quantum cryptography costs on small boards."""
     lines = [
         GENERATED,
         "# Post-quantum cryptography on small chips",
         "",
-        "ML-KEM (FIPS 203) on emulated boards, every output compared with an independent library's."
-        f" From the campaign `{POST_QUANTUM}`: of each primitive the build that is fastest in key"
-        " generation, encapsulation and decapsulation together; of all its builds the least stack.",
+        "ML-KEM (FIPS 203), ML-DSA (FIPS 204), and the verification of LMS and HSS (RFC 8554) and"
+        " of SLH-DSA (FIPS 205) on emulated boards, every output compared with an independent"
+        f" library's. From the campaigns `{POST_QUANTUM}` (of each primitive the build that is"
+        " fastest in key generation, encapsulation and decapsulation together; of all its builds"
+        f" the least stack) and `{POST_QUANTUM_SIGNATURES}` (of each implementation the build that"
+        " verifies fastest).",
         "",
         "- The stack is that of the deepest operation, without keys, ciphertext and the harness; no"
         " variable is kept between operations, so RAM is the stack and the caller's buffers.",
@@ -476,7 +618,18 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         " check the hash in the private key (7.3), which is one's own.",
         "- Energy is net of idle, by the board's model.",
         "",
-        "Not on this page yet: ML-DSA and LMS, which are measured on request; SLH-DSA, XMSS.",
+        "- ML-DSA's secret key is its 32-byte seed, from which signing derives all else each time:"
+        " stack is small and signing slower than with an expanded key. While it signs, the"
+        " signature's buffer holds intermediate results.",
+        "- Signing takes a number of attempts that chance decides. Its time is a straight line"
+        " through the trials by their attempts, which the independent library counts, at the"
+        " expected number of them (FIPS 204, table 1); percentiles are by the same line and the"
+        " geometric distribution. *Off the line* is the worst trial: an attempt may fail early or"
+        " late. `joulemark leaks --primitive 'ml-dsa-*'` finds that what it does not declare public"
+        " decides neither time nor addresses.",
+        "- Verification is public: its time depends on the signature. LMS and SLH-DSA take as many"
+        " hashes as a message's digits say, which are random.",
+        "- Key generation and signing of SLH-DSA, and XMSS, are not here.",
         "",
         *table(
             ("primitive", "public key", "private key", "ciphertext"),
@@ -502,9 +655,15 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "least stack",
     )
     for board in dict.fromkeys(r.conditions.board for r in records):
-        results = Results(records, board, library)
-        rows = table(header, post_quantum_rows(results), numbers=12)
-        lines += ["", f"## {board}", *rows, "", *_conditions(results)]
+        kems = Results([r for r in records if r.subject.kind == "kem"], board, library)
+        others = [r for r in records if r.subject.kind in SIGNATURE_KINDS]
+        signatures = Results(others, board, library)
+        rows, signing = signature_rows(signatures)
+        lines += ["", f"## {board}", *table(header, post_quantum_rows(kems), numbers=12), ""]
+        lines += table(SIGNATURE_HEADER, rows, numbers=len(SIGNATURE_HEADER) - 2)
+        if signing:
+            lines += ["", *table(SIGNING_HEADER, signing, numbers=len(SIGNING_HEADER) - 2)]
+        lines += ["", *_conditions(Results(records, board, library))]
     return "\n".join(lines) + "\n"
 
 

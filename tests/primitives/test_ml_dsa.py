@@ -11,13 +11,19 @@ import random
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import correlation
 from typing import Any
 
 import pytest
 from dilithium_py.ml_dsa import ML_DSA_44, ML_DSA_65, ML_DSA_87
 from dilithium_py.ml_dsa.ml_dsa import ML_DSA
+from typer.testing import CliRunner
 
+from generate_docs import Signing
 from joulemark.catalogue.primitives import Algorithm
+from joulemark.cli import app
+from joulemark.records.record import of_primitives
+from joulemark.records.store import Store
 from joulemark.runners.protocol import Status
 from vectors import LIBRARY
 
@@ -185,3 +191,21 @@ def test_altered_signatures_are_refused(code: Code) -> None:
     for _ in range(ALTERED):
         forged = altered(source, signature, hints)
         assert not code.verifies(forged, public, message), forged.hex()
+
+
+@pytest.mark.slow
+def test_signing_time_is_linear_in_attempts(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    asked = ["run", "--primitive", "ml-dsa-44", "--implementation", "armv7em"]
+    asked += ["--board", "nrf52840-dk", "--operation", "sign", "--opt", "O3", "--trials", "12"]
+    asked += ["--store", store]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    with Store(store, "read") as found:
+        (record,) = of_primitives(found.records())
+    line = Signing.of(record)
+    assert line.most > 4
+    assert line.off < 0.15  # a candidate is rejected before z is computed, or after
+    assert correlation(*zip(*line.points(record), strict=True)) > 0.98
+    # The first attempt also makes hints and z; no other does.
+    assert line.further < line.first < 3 * line.further

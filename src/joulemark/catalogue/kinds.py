@@ -104,6 +104,9 @@ class Operation(datafile.DataModel):
     """It handles no secret, so nothing is claimed about its time."""
     cycles_max: int = Field(BUDGET_CYCLES, ge=1)
     """An emulated image that takes longer is stuck."""
+    attempts: Identifier | None = None
+    """What the oracle calls the number of attempts that it takes, four bytes: its time is a first
+    attempt's and so much for each other one."""
     split: bool = False
     """It takes its message in pieces, whose lengths are in the slot `pieces`; it is not
     measured."""
@@ -199,6 +202,8 @@ class Exchange:
 
     inputs: Mapping[str, bytes]
     expected: Mapping[str, bytes]
+    attempts: int | None = None
+    """How many it takes, where an operation's file and its oracle count them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +307,8 @@ class Kind:
         for slot, value in expected.items():
             if slot not in write and not self.file.slot[slot].cleared:
                 write[slot] = bytes(len(value))
-        return Exchange(write, expected)
+        counted = values.get(operation.attempts or "")
+        return Exchange(write, expected, int.from_bytes(counted, "big") if counted else None)
 
 
 def _names(prototypes: Iterable[str]) -> tuple[str, ...]:

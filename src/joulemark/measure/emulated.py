@@ -128,11 +128,12 @@ class Emulated(BoardSession):
             ],
             samples=[
                 {
-                    "window_cycles": w.cycles,
-                    "window_instructions": w.instructions,
-                    "addresses": w.addresses,
+                    "window_cycles": t.window.cycles,
+                    "window_instructions": t.window.instructions,
+                    "addresses": t.window.addresses,
+                    **({} if t.attempts is None else {"attempts": t.attempts}),
                 }
-                for w in windows
+                for t in done
             ],
             repetitions=repetitions,
             addresses_equal=None if declares else equal,
@@ -241,7 +242,7 @@ class Emulated(BoardSession):
         if result.status is not Status.OK:
             raise VerificationError(f"ended with {result.status.name}", str(case))
         self.verify(device, put, case, number)
-        return _Trial(window, result.stack_bytes, result.timer_ticks)
+        return _Trial(window, result.stack_bytes, result.timer_ticks, put.attempts)
 
 
 @dataclass(frozen=True)
@@ -249,3 +250,4 @@ class _Trial:
     window: Window
     painted_bytes: int
     timer_ticks: int
+    attempts: int | None
