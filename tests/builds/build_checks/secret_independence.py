@@ -25,6 +25,7 @@ def leaks(build: Build) -> list[str]:
     found = [
         observe(build.way, build.board, build.made, operation, enough_cycles=ENOUGH_CYCLES)
         for operation in on_secrets(build.algorithm)
+        if build.way.has(operation)
     ]
     return [str(leak) for leak in found if leak.any]
 
@@ -33,7 +34,7 @@ def branches_on_secrets(build: Build) -> list[str]:
     """Return instructions that decide a branch by different values when only secrets differ."""
     found = []
     candidates = deciders(build.made.path, build.board.core)
-    for operation in on_secrets(build.algorithm):
+    for operation in filter(build.way.has, on_secrets(build.algorithm)):
         # A board for each: what one operation declares public is not what another does.
         board = WatchedBoard(build.image, build.board)
         device = Device(board, attempts=1)
