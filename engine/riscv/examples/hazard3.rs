@@ -1,0 +1,99 @@
+//! Generated programs, for comparison with another implementation of the core.
+//!
+//! `write FIRST COUNT` writes programs to standard output; `compare FIRST COUNT` reads from standard
+//! input what another implementation made of them, and says where this one differs; `counts FIRST
+//! COUNT` makes the tests' data of it, and `trace NUMBER 1` lists the instructions of a program.
+//! `docs/riscv.md` describes the formats.
+
+#[allow(dead_code)]
+#[path = "../tests/programs/mod.rs"]
+mod programs;
+
+use std::io::{Read, Write};
+
+use programs::{LONGEST, Outcome, generate, run, trace};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [what, first, count] = &arguments[..] else {
+        return Err("give write or compare, the first program's number, and how many".into());
+    };
+    let (first, count): (u64, u64) = (first.parse()?, count.parse()?);
+    if what == "trace" {
+        for (cycle, pc) in trace(&generate(first)) {
+            println!("{cycle} {pc:08x}");
+        }
+        return Ok(());
+    }
+    if what == "write" {
+        let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+        for number in first..first + count {
+            let program = generate(number);
+            let head = [
+                program.code.len() as u32,
+                program.interrupt,
+                program.waits,
+                LONGEST,
+            ];
+            for word in head.iter().chain(&program.registers).chain(&program.code) {
+                output.write_all(&word.to_le_bytes())?;
+            }
+        }
+        return Ok(());
+    }
+    let mut input = std::io::BufReader::new(std::io::stdin().lock());
+    let (mut different, mut unfinished, mut cycles) = (0, 0, 0_u64);
+    for number in first..first + count {
+        let mut words = [0_u32; 34];
+        for word in &mut words {
+            let mut bytes = [0; 4];
+            input.read_exact(&mut bytes)?;
+            *word = u32::from_le_bytes(bytes);
+        }
+        let theirs = Outcome {
+            cycles: (words[0] != 0).then_some(words[1]),
+            registers: std::array::from_fn(|index| words[2 + index]),
+            memory: words[33],
+        };
+        if what == "counts" {
+            let state = theirs.state();
+            println!(
+                "{} {state:08x}",
+                theirs.cycles.map_or("-".into(), |c| c.to_string())
+            );
+            continue;
+        }
+        let ours = run(&generate(number));
+        if theirs.cycles.is_none() && ours.cycles.is_none() {
+            unfinished += 1;
+        } else if ours != theirs {
+            different += 1;
+            if different <= 10 {
+                let registers = (0..31).filter(|&x| ours.registers[x] != theirs.registers[x]);
+                let registers: Vec<String> = registers
+                    .map(|x| {
+                        format!(
+                            "x{}: {:x} {:x}",
+                            x + 1,
+                            ours.registers[x],
+                            theirs.registers[x]
+                        )
+                    })
+                    .collect();
+                println!(
+                    "program {number}: cycles {:?} {:?}, memory {}, {}",
+                    ours.cycles,
+                    theirs.cycles,
+                    ours.memory == theirs.memory,
+                    registers.join(", ")
+                );
+            }
+        }
+        cycles += u64::from(theirs.cycles.unwrap_or(0));
+    }
+    if what == "counts" {
+        return Ok(());
+    }
+    println!("{count} programs, {cycles} cycles: {different} differ, {unfinished} do not end");
+    Ok(())
+}

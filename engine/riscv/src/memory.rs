@@ -1,0 +1,138 @@
+//! A chip's memories, and the decoded instructions in them.
+
+use crate::bus::Width;
+use crate::decode::{Kind, Op, decode};
+
+/// What a memory can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionKind {
+    /// It is read, written and executed, without wait states.
+    Ram,
+    /// It is read, and neither written nor executed.
+    Data,
+}
+
+/// A memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First address.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// What it can do.
+    pub kind: RegionKind,
+}
+
+/// Bytes among which one note says whether any has been decoded.
+const PAGE: u32 = 64;
+
+pub(crate) struct Memory {
+    start: u32,
+    kind: RegionKind,
+    bytes: Vec<u8>,
+    /// Decoded instructions, by halfword.
+    ops: Vec<Op>,
+    /// Whether a page has any.
+    has_code: Vec<bool>,
+}
+
+impl Memory {
+    pub fn new(region: Region) -> Self {
+        let is_ram = region.kind == RegionKind::Ram;
+        Self {
+            start: region.start,
+            kind: region.kind,
+            bytes: vec![0; region.size as usize],
+            ops: vec![Op::default(); if is_ram { region.size as usize / 2 } else { 0 }],
+            has_code: vec![false; (region.size / PAGE + 2) as usize],
+        }
+    }
+
+    pub fn is_ram(&self) -> bool {
+        self.kind == RegionKind::Ram
+    }
+
+    /// The offset of an access that is all inside.
+    #[inline]
+    pub fn offset(&self, address: u32, bytes: u32) -> Option<usize> {
+        let offset = address.wrapping_sub(self.start) as usize;
+        (offset + bytes as usize <= self.bytes.len()).then_some(offset)
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    #[inline]
+    pub fn read(&self, at: usize, width: Width) -> u32 {
+        match width {
+            Width::Byte => self.bytes[at].into(),
+            Width::Half => u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]).into(),
+            Width::Word => self.word(at),
+        }
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> u32 {
+        self.bytes[at..]
+            .first_chunk()
+            .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    pub fn write(&mut self, at: usize, value: u32, width: Width) {
+        let bytes = value.to_le_bytes();
+        let count = width.bytes() as usize;
+        self.bytes[at..at + count].copy_from_slice(&bytes[..count]);
+        self.forget(at, count);
+    }
+
+    pub fn load(&mut self, at: usize, data: &[u8]) {
+        self.bytes[at..at + data.len()].copy_from_slice(data);
+        for offset in (0..data.len()).step_by(4) {
+            self.forget(at + offset, (data.len() - offset).min(4));
+        }
+    }
+
+    /// Forget decoded instructions of which bytes change: up to four.
+    #[inline]
+    fn forget(&mut self, at: usize, count: usize) {
+        let pages = (
+            at.saturating_sub(2) / PAGE as usize,
+            (at + count) / PAGE as usize,
+        );
+        if self.has_code[pages.0] || self.has_code[pages.1] {
+            for op in at.saturating_sub(2) / 2..=(at + count - 1) / 2 {
+                if let Some(op) = self.ops.get_mut(op) {
+                    op.kind = Kind::Undecoded;
+                }
+            }
+        }
+    }
+
+    /// The instruction at an even offset; `None` if it does not end inside.
+    #[inline]
+    pub fn op(&mut self, at: usize) -> Option<Op> {
+        let op = *self.ops.get(at / 2)?;
+        if op.kind == Kind::Undecoded {
+            return self.decode(at);
+        }
+        Some(op)
+    }
+
+    #[cold]
+    fn decode(&mut self, at: usize) -> Option<Op> {
+        let low = self.read(at, Width::Half);
+        let word = match self.bytes.get(at + 2..at + 4) {
+            Some(&[low_byte, high_byte]) => {
+                low | u32::from(low_byte) << 16 | u32::from(high_byte) << 24
+            }
+            _ if low & 3 == 3 => return None,
+            _ => low,
+        };
+        let op = decode(word);
+        self.ops[at / 2] = op;
+        self.has_code[at / PAGE as usize] = true;
+        Some(op)
+    }
+}

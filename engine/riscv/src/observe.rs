@@ -1,0 +1,95 @@
+//! Observations of a running core: calls, stack use, addresses. They cost no emulated time.
+
+use std::ops::Range;
+
+use joulemark_kernel::fault::Caller;
+
+/// A call or a trap that has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    return_address: u32,
+    stack_pointer: u32,
+    is_trap: bool,
+}
+
+/// Frames that are kept; deeper calls are not noted.
+const DEEPEST: usize = 4096;
+
+#[derive(Default)]
+pub(crate) struct Observer {
+    pub frames: Vec<Frame>,
+    /// The lowest address that the stack may use.
+    pub stack_limit: u32,
+    /// The lowest stack pointer since the last restart, and since control was last reported.
+    pub stack_low: u32,
+    pub control_low: u32,
+    pub digesting: bool,
+    pub digest: u64,
+    /// Whether control is reported, and the addresses within which it need not be.
+    pub watching: bool,
+    pub range: Range<u32>,
+    pub reported_depth: usize,
+}
+
+impl Observer {
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub fn call(&mut self, return_address: u32, stack_pointer: u32, is_trap: bool) {
+        // Frames below this stack pointer were left without a return.
+        while let Some(top) = self.frames.last()
+            && top.stack_pointer < stack_pointer
+            && !top.is_trap
+        {
+            self.frames.pop();
+        }
+        if self.frames.len() < DEEPEST {
+            self.frames.push(Frame {
+                return_address,
+                stack_pointer,
+                is_trap,
+            });
+        }
+    }
+
+    /// Control returns to an address; it is no return if no call waits for it.
+    pub fn returned(&mut self, target: u32, from_trap: bool) {
+        let mut waiting = self
+            .frames
+            .iter()
+            .rev()
+            .take_while(|frame| from_trap || !frame.is_trap);
+        let found = waiting.position(|frame| {
+            frame.is_trap == from_trap && (from_trap || frame.return_address == target)
+        });
+        if let Some(inner) = found {
+            self.frames.truncate(self.frames.len() - 1 - inner);
+        }
+    }
+
+    pub fn forget(&mut self) {
+        self.frames.clear();
+    }
+
+    /// The frames, innermost first.
+    pub fn callers(&self) -> Vec<Caller> {
+        let caller = |frame: &Frame| {
+            if frame.is_trap {
+                Caller::Interrupted(frame.return_address)
+            } else {
+                Caller::Call(frame.return_address)
+            }
+        };
+        self.frames.iter().rev().map(caller).collect()
+    }
+
+    /// Mix an address into the digest.
+    #[inline]
+    pub fn touch(&mut self, address: u32) {
+        // Multiplication by an odd constant is a bijection, so no address is lost; the constant is
+        // 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
+        self.digest =
+            (self.digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
