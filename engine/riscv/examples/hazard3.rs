@@ -9,6 +9,7 @@
 #[path = "../tests/programs/mod.rs"]
 mod programs;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 use programs::{LONGEST, Outcome, generate, run, trace};
@@ -43,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut input = std::io::BufReader::new(std::io::stdin().lock());
     let (mut different, mut unfinished, mut cycles) = (0, 0, 0_u64);
+    let mut faults = BTreeMap::new();
     for number in first..first + count {
         let mut words = [0_u32; 34];
         for word in &mut words {
@@ -63,7 +65,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
             continue;
         }
-        let ours = run(&generate(number));
+        let ours = match run(&generate(number)) {
+            Ok(ours) => ours,
+            Err(fault) => {
+                *faults
+                    .entry((fault.kind.name(), fault.message))
+                    .or_insert(0) += 1;
+                continue;
+            }
+        };
         if theirs.cycles.is_none() && ours.cycles.is_none() {
             unfinished += 1;
         } else if ours != theirs {
@@ -93,6 +103,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if what == "counts" {
         return Ok(());
+    }
+    for ((kind, message), count) in faults {
+        println!("{count} end with an error: {kind}: {message}");
     }
     println!("{count} programs, {cycles} cycles: {different} differ, {unfinished} do not end");
     Ok(())

@@ -112,3 +112,41 @@ pub trait Bus {
         false
     }
 }
+
+impl<B: Bus + ?Sized> Bus for Box<B> {
+    fn waits(&self, address: u32, is_write: bool) -> u8 {
+        (**self).waits(address, is_write)
+    }
+
+    fn read(&mut self, address: u32, width: Width, now: Cycles) -> Result<u32, Fault> {
+        (**self).read(address, width, now)
+    }
+
+    fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault> {
+        (**self).write(address, value, width, now)
+    }
+
+    fn next_event(&self) -> Cycles {
+        (**self).next_event()
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        (**self).advance(now)
+    }
+
+    fn interrupts(&self) -> Lines {
+        (**self).interrupts()
+    }
+
+    fn sleep(&mut self, asleep: bool, now: Cycles) {
+        (**self).sleep(asleep, now);
+    }
+
+    fn control(&mut self, control: &Control) -> Range<u32> {
+        (**self).control(control)
+    }
+
+    fn take_stop(&mut self) -> bool {
+        (**self).take_stop()
+    }
+}

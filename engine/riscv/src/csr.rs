@@ -218,8 +218,8 @@ impl Csrs {
         let irq = &self.irq;
         let window = |bits: u64| ((bits >> (16 * (operand & 31)).min(63)) as u32) << 16;
         Some(match access.number {
-            // RV32, machine and user mode, extensions A, B, C, I, M and non-standard ones.
-            0x301 => 1 << 30 | 1 << 23 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1 << 1 | 1,
+            // RV32, machine and user mode, extensions A, C, I, M and non-standard ones.
+            0x301 => 1 << 30 | 1 << 23 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1,
             0xf11 => self.identity.vendor,
             // Hazard3 (riscv-isa-manual, marchid.md).
             0xf12 => 27,

@@ -154,7 +154,7 @@ impl<B: Bus> Core<B> {
             let due = self.bus.next_event().0.min(lines);
             if self.now < self.slept_since + QUIET {
                 self.stalled_behind(None)?;
-            } else if due == u64::MAX && until == u64::MAX {
+            } else if due == u64::MAX {
                 return Ok(Some(Exit::Asleep));
             } else {
                 self.now = due.max(self.now + 1).min(until);
@@ -204,6 +204,7 @@ impl<B: Bus> Core<B> {
                         return Ok(());
                     }
                     // The access in the memory stage must end first; nothing follows it.
+                    self.refuse_lost_return(op)?;
                     self.abandon_unless_atomic(op);
                     self.idle();
                     continue;
@@ -303,13 +304,25 @@ impl<B: Bus> Core<B> {
     /// Whether the instruction is at a point at which no interrupt is taken.
     fn is_atomic(&self, op: Op) -> bool {
         match op.kind {
-            Kind::Push | Kind::Pop | Kind::PopRet | Kind::PopRetZ => {
-                let jump = op.rs1 + u8::from(op.kind == Kind::PopRetZ);
-                self.step >= jump
-            }
+            Kind::Pop => self.step >= op.rs1,
+            Kind::PopRet | Kind::PopRetZ => self.step > op.rs1,
             Kind::MvSa | Kind::MvAs => self.step == 1,
             _ => self.amo_phase & 1 != 0,
         }
+    }
+
+    /// An interrupt that waits for the last load of CM.POPRET finds that the jump has been made and
+    /// the stack pointer has not: the core then returns to a wrong place.
+    fn refuse_lost_return(&self, op: Op) -> Done {
+        let jumps = op.kind == Kind::PopRet
+            && self.step == op.rs1
+            && self.prefetch.level() >= op.size
+            && !self.sequence_is_behind(op);
+        if jumps {
+            let message = "an interrupt at the jump of CM.POPRET, after which this core goes wrong";
+            return Err(Box::new(Fault::new(FaultKind::Lockup, message)));
+        }
+        Ok(())
     }
 
     fn abandon_unless_atomic(&mut self, op: Op) {
@@ -397,8 +410,8 @@ impl<B: Bus> Core<B> {
             Kind::Div | Kind::Divu | Kind::Rem | Kind::Remu if self.divided_at == 0 => {
                 self.start_division(op);
             }
-            kind if self.is_in_flight && is_access(kind, self.step < op.rs1) => {
-                // It is on the bus already.
+            _ if self.is_in_flight && self.requests(op) => {
+                // The request can no longer be taken back.
                 self.undisturbed = self.now + 1;
             }
             _ => {}
@@ -448,6 +461,32 @@ impl<B: Bus> Core<B> {
             && behind.is_ok_and(|behind| behind.kind == Kind::FenceI)
     }
 
+    /// Whether an access is to a misaligned address.
+    fn is_misaligned(&self, op: Op) -> bool {
+        let address = self.registers[usize::from(op.rs1 & 31)];
+        let mask = match op.kind {
+            Kind::Lh | Kind::Lhu | Kind::Sh => 1,
+            Kind::Lw | Kind::Sw | Kind::Lr | Kind::Sc => 3,
+            kind if is_amo(kind) => 3,
+            _ => 0,
+        };
+        let offset = if op.kind >= Kind::Lr { 0 } else { op.imm };
+        address.wrapping_add(offset as u32) & mask != 0
+    }
+
+    /// Whether the instruction, or its current step, requests an access.
+    fn requests(&self, op: Op) -> bool {
+        match op.kind {
+            Kind::Sc if !self.reserved => false,
+            kind if is_amo(kind) => true,
+            kind if kind >= Kind::Lb && kind <= Kind::Sc => !self.is_misaligned(op),
+            Kind::Push | Kind::Pop | Kind::PopRet | Kind::PopRetZ => {
+                self.step < op.rs1 && self.registers[SP].is_multiple_of(4)
+            }
+            _ => false,
+        }
+    }
+
     /// The instruction that a trap flushes from the execution stage, at an address. The core counts
     /// it as retired, unless it would have stalled or trapped itself.
     fn flush(&mut self, pc: u32) {
@@ -455,23 +494,16 @@ impl<B: Bus> Core<B> {
         let op = self.fetch();
         self.pc = at;
         let Ok(op) = op else { return };
-        let a = self.registers[usize::from(op.rs1 & 31)];
-        let is_misaligned = match op.kind {
-            Kind::Lw | Kind::Sw => a.wrapping_add(op.imm as u32) & 3 != 0,
-            Kind::Lh | Kind::Lhu | Kind::Sh => a.wrapping_add(op.imm as u32) & 1 != 0,
-            Kind::Lr | Kind::Sc => a & 3 != 0,
-            kind if is_amo(kind) => a & 3 != 0,
-            _ => false,
-        };
         let divides = op.kind >= Kind::Div && op.kind <= Kind::Remu && self.divided_at > self.now;
         let is_last = match op.kind {
             Kind::MvSa | Kind::MvAs => self.step == 1,
+            Kind::Push => self.step == op.rs1,
             kind => kind < Kind::Push,
         };
         if self.prefetch.level() >= op.size
             && op.kind != Kind::Illegal
             && is_last
-            && !is_misaligned
+            && !self.is_misaligned(op)
             && !divides
         {
             self.flushed += 1;
@@ -947,12 +979,6 @@ fn error(cause: u32) -> Box<Fault> {
 
 fn is_jump(kind: Kind) -> bool {
     kind >= Kind::Jal && kind <= Kind::Bgeu || kind == Kind::FenceI
-}
-
-/// Whether an instruction, or its current step, makes an access.
-fn is_access(kind: Kind, moves: bool) -> bool {
-    kind >= Kind::Lb && kind <= Kind::AmoMaxu
-        || moves && kind >= Kind::Push && kind <= Kind::PopRetZ
 }
 
 fn is_amo(kind: Kind) -> bool {

@@ -16,7 +16,7 @@ fn generated_programs_take_the_cycles_of_the_rtl_and_leave_its_state() {
         let (cycles, state) = line.split_once(' ').expect("a line has two fields");
         if let Ok(cycles) = cycles.parse() {
             ended += 1;
-            let outcome: Outcome = run(&generate(number));
+            let outcome: Outcome = run(&generate(number)).expect("it has no error");
             let found = (outcome.cycles, format!("{:08x}", outcome.state()));
             assert_eq!(found, (Some(cycles), state.to_owned()), "program {number}");
         }

@@ -193,7 +193,10 @@ pub fn trace(program: &Program) -> Vec<(u64, u32)> {
 }
 
 /// Run a program on the emulated core.
-pub fn run(program: &Program) -> Outcome {
+///
+/// # Errors
+/// The fault that ends it.
+pub fn run(program: &Program) -> Result<Outcome, Fault> {
     let mut core = start(program);
     let limits = Limits {
         until: Some(Cycles(LONGEST.into())),
@@ -201,7 +204,7 @@ pub fn run(program: &Program) -> Outcome {
     };
     let exit = core.run(limits);
     if let Exit::Fault(fault) = exit {
-        eprintln!("{fault}");
+        return Err(*fault);
     }
     let memory = core
         .read_memory(DATA, 4 * DATA_WORDS as usize)
@@ -209,13 +212,13 @@ pub fn run(program: &Program) -> Outcome {
     let words = memory
         .chunks_exact(4)
         .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-    Outcome {
+    Ok(Outcome {
         cycles: core.bus.end.map(|cycle| cycle as u32),
         registers: std::array::from_fn(|index| core.register(index + 1)),
         memory: words.fold(0x811c_9dc5, |hash, word| {
             (hash ^ word).wrapping_mul(0x0100_0193)
         }),
-    }
+    })
 }
 
 /// Pseudo-random numbers (Vigna, xorshift64*).

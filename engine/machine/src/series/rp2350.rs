@@ -1,0 +1,792 @@
+//! RP2350 with its RISC-V cores: clocks, resets, pins, UARTs and timers (RP2350 data sheet; register
+//! names, addresses and bits from its register headers in the Pico SDK). One core runs.
+
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use joulemark_kernel::{
+    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline,
+};
+use joulemark_peripherals::{Pl011, Rate};
+use joulemark_riscv::{Bus, Control, Lines, Width};
+
+use crate::board::{Board, Buses, Effect};
+use crate::calls::CallTree;
+use crate::cores::riscv::{self, Riscv, Section, Surroundings};
+use crate::cortex_m::instances::{Instance, Instances};
+use crate::pins::{Pin, PinNames};
+use crate::series::Series;
+
+/// A peripheral of the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Clocks,
+    Resets,
+    Io,
+    Pads,
+    Xosc,
+    Pll,
+    Uart(usize),
+    Timer(usize),
+    Ticks,
+    Sio,
+}
+
+/// Registers, followed by views of them that flip, set and clear bits (data sheet, "Atomic register
+/// access").
+const WITH_VIEWS: u32 = 0x4000;
+const VIEWS: u32 = 0x3000;
+
+const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<Block> {
+    Instance::new(name, block, WITH_VIEWS, interrupts)
+}
+
+static INSTANCES: [Instance<Block>; 12] = [
+    block("CLOCKS", Block::Clocks, 0),
+    block("RESETS", Block::Resets, 0),
+    block("IO_BANK0", Block::Io, 0).port(),
+    block("PADS_BANK0", Block::Pads, 0),
+    block("XOSC", Block::Xosc, 0),
+    block("PLL_SYS", Block::Pll, 0),
+    block("UART0", Block::Uart(0), 1),
+    block("UART1", Block::Uart(1), 1),
+    block("TIMER0", Block::Timer(0), 4),
+    block("TIMER1", Block::Timer(1), 4),
+    block("TICKS", Block::Ticks, 0),
+    Instance::new("SIO", Block::Sio, 0x200, 0),
+];
+
+/// Pin names: GPIO0 to GPIO29.
+static PINS: LazyLock<Vec<String>> =
+    LazyLock::new(|| (0..PINS_MOST).map(|pin| format!("GPIO{pin}")).collect());
+const PINS_MOST: usize = 30;
+
+const ACTIVE: &str = "active";
+const SLEEP: &str = "sleep";
+
+/// Bits of RESETS, by block.
+const RESET_ALL: u32 = 0x1fff_ffff;
+/// `IO_BANK0_GPIOx_CTRL`: the function of a pin; SIO's is 5.
+const FUNCSEL: u32 = 31;
+const FUNCSEL_SIO: u32 = 5;
+/// `PADS_BANK0_GPIOx`: isolated, output disabled.
+const ISO: u32 = 1 << 8;
+const OD: u32 = 1 << 7;
+/// `PLL_PWR`: power-down of the VCO, the post-dividers and the PLL.
+const PLL_DOWN: u32 = 0x29;
+const PLL_LOCK: u32 = 1 << 31;
+/// `XOSC_CTRL`: enabled, with a range of frequencies.
+const XOSC_ENABLE: u32 = 0xfab << 12;
+const XOSC_DISABLE: u32 = 0xd1e << 12;
+const XOSC_ON: u32 = 1 << 31 | 1 << 12;
+const FIFO: usize = 32;
+/// Tick generators: `TIMER0`, `TIMER1` and `RISCV` of six.
+const TICK_TIMER0: usize = 2;
+const TICK_RISCV: usize = 5;
+const MTIME_EN: u32 = 1;
+const MTIME_FULLSPEED: u32 = 2;
+
+/// A 64-bit counter of a clock's periods.
+struct Counter {
+    rate: Rate,
+    base: u64,
+}
+
+impl Counter {
+    fn stopped() -> Self {
+        Self {
+            rate: Rate::new(0, 1),
+            base: 0,
+        }
+    }
+
+    fn at(&self, now: Cycles) -> u64 {
+        self.base.wrapping_add(self.rate.ticks(now))
+    }
+
+    fn set(&mut self, now: Cycles, value: u64) {
+        self.base = value.wrapping_sub(self.rate.ticks(now));
+    }
+
+    /// The cycle in which it reaches a value, if that lies ahead.
+    fn cycle_of(&self, value: u64) -> Cycles {
+        self.rate.cycle_of(value.wrapping_sub(self.base))
+    }
+}
+
+/// A system timer with four alarms.
+struct SystemTimer {
+    counter: Counter,
+    /// The upper half as latched by a read of the lower one, and as written before it.
+    latched: u32,
+    written: u32,
+    alarms: [u32; 4],
+    armed: u32,
+    raised: u32,
+    enabled: u32,
+    forced: u32,
+}
+
+impl SystemTimer {
+    fn new() -> Self {
+        Self {
+            counter: Counter::stopped(),
+            latched: 0,
+            written: 0,
+            alarms: [0; 4],
+            armed: 0,
+            raised: 0,
+            enabled: 0,
+            forced: 0,
+        }
+    }
+
+    /// When an armed alarm's value next equals the counter's lower half.
+    fn due(&self, alarm: usize, now: Cycles) -> Cycles {
+        if self.armed >> alarm & 1 == 0 {
+            return Cycles::NEVER;
+        }
+        let count = self.counter.at(now);
+        let ahead = self.alarms[alarm].wrapping_sub(count as u32);
+        self.counter.cycle_of(count.wrapping_add(ahead.into()))
+    }
+
+    fn next_event(&self, now: Cycles) -> Cycles {
+        let alarms = (0..4).map(|alarm| self.due(alarm, now));
+        alarms.min().unwrap_or(Cycles::NEVER)
+    }
+
+    fn advance(&mut self, since: Cycles, now: Cycles) {
+        for alarm in 0..4 {
+            if self.due(alarm, since) <= now {
+                self.armed &= !(1 << alarm);
+                self.raised |= 1 << alarm;
+            }
+        }
+    }
+
+    fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
+        let count = self.counter.at(now);
+        Some(match offset {
+            0x08 => self.latched,
+            0x0c => {
+                self.latched = (count >> 32) as u32;
+                count as u32
+            }
+            0x10..=0x1c => self.alarms[(offset as usize - 0x10) / 4],
+            0x20 => self.armed,
+            0x24 => (count >> 32) as u32,
+            0x28 => count as u32,
+            0x2c => 7,
+            0x30 | 0x34 | 0x38 => 0,
+            0x3c => self.raised,
+            0x40 => self.enabled,
+            0x44 => self.forced,
+            0x48 => self.pending(),
+            _ => return None,
+        })
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
+        match offset {
+            0x00 => self.written = value,
+            0x04 => self.counter.set(now, u64::from(self.written) << 32 | u64::from(value)),
+            0x10..=0x1c => {
+                let alarm = (offset as usize - 0x10) / 4;
+                self.alarms[alarm] = value;
+                self.armed |= 1 << alarm;
+            }
+            0x20 => self.armed &= !value,
+            0x2c => {}
+            0x3c => self.raised &= !value,
+            0x40 => self.enabled = value & 15,
+            0x44 => self.forced = value & 15,
+            _ => return false,
+        }
+        true
+    }
+
+    fn pending(&self) -> u32 {
+        self.raised & self.enabled | self.forced
+    }
+}
+
+struct Rp2350 {
+    instances: Arc<Instances<Block>>,
+    timeline: Timeline,
+    board: Board,
+    calls: Option<CallTree>,
+    core_hz: u32,
+    max_hz: u32,
+    rosc_hz: u32,
+    crystal_hz: u32,
+    waits: [u8; 2],
+    /// Until when the peripherals have been advanced, and when they have to be again.
+    at: Cycles,
+    due: Cycles,
+    /// Blocks in reset.
+    in_reset: u32,
+    xosc: u32,
+    xosc_startup: u32,
+    /// CS, PWR, `FBDIV_INT` and PRIM.
+    pll: [u32; 4],
+    /// CTRL and DIV of the reference, system and peripheral clock.
+    clocks: [[u32; 2]; 3],
+    /// CTRL and CYCLES of tick generators.
+    ticks: [[u32; 2]; 6],
+    /// CTRL of each pin, and its pad.
+    functions: [u32; PINS_MOST],
+    pads: [u32; PINS_MOST],
+    /// Levels and enables of SIO's outputs, and levels that the board drives.
+    output: u32,
+    enabled: u32,
+    input: u32,
+    uarts: [Pl011; 2],
+    timers: [SystemTimer; 2],
+    mtime: Counter,
+    mtime_ctrl: u32,
+    mtimecmp: u64,
+    software: bool,
+}
+
+/// The series.
+pub static SERIES: Series = Series {
+    name: "rp2350",
+    core: &riscv::TARGET,
+    check: |chip| {
+        Section::of(chip)?;
+        Instances::of(chip, &INSTANCES).map(drop)
+    },
+    make: |chip, image, options| Ok(Box::new(Riscv::new(chip, image, options, make)?)),
+};
+
+fn make(
+    chip: &Arc<Chip>,
+    core: &Section,
+    trace: bool,
+) -> Result<Box<dyn Surroundings>, ChipError> {
+    let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
+    let pins = PinNames {
+        counts: instances
+            .pins(|_| Block::Io)
+            .first()
+            .map(|&count| count.min(PINS_MOST))
+            .into_iter()
+            .collect(),
+        name: |pin| &PINS[pin.bit],
+    };
+    let hz = core.reset_hz.whole();
+    let buses = Buses {
+        ports: &["UART0", "UART1"][..instances.run(Block::Uart)],
+        spi: &[],
+        i2c: &[],
+    };
+    let mut chip = Rp2350 {
+        board: Board::new(chip, pins, buses, trace, ACTIVE, hz),
+        instances,
+        timeline: Timeline::new(Hertz(hz)),
+        calls: None,
+        core_hz: hz,
+        max_hz: core.max_hz.whole(),
+        rosc_hz: hz,
+        crystal_hz: core.crystal_hz.whole(),
+        waits: [&core.apb_read_waits, &core.apb_write_waits].map(|waits| waits.whole() as u8),
+        at: Cycles(0),
+        due: Cycles::NEVER,
+        in_reset: RESET_ALL,
+        xosc: 0,
+        xosc_startup: 0,
+        pll: [1, 0x2d, 0, 0x77000],
+        clocks: [[0, 1 << 16]; 3],
+        ticks: [[0; 2]; 6],
+        functions: [FUNCSEL; PINS_MOST],
+        pads: [0x116; PINS_MOST],
+        output: 0,
+        enabled: 0,
+        input: 0,
+        uarts: [Pl011::new(FIFO), Pl011::new(FIFO)],
+        timers: [SystemTimer::new(), SystemTimer::new()],
+        mtime: Counter::stopped(),
+        mtime_ctrl: 0xd,
+        mtimecmp: u64::MAX,
+        software: false,
+    };
+    chip.set_rates();
+    Ok(Box::new(chip))
+}
+
+impl Rp2350 {
+    fn xosc_hz(&self) -> u32 {
+        if self.xosc & 0xff_f000 == XOSC_ENABLE { self.crystal_hz } else { 0 }
+    }
+
+    fn pll_hz(&self) -> u32 {
+        let [cs, pwr, fbdiv, prim] = self.pll;
+        let divisor = (cs & 63) * (prim >> 16 & 7) * (prim >> 12 & 7);
+        if self.is_in_reset(Block::Pll) || pwr & PLL_DOWN != 0 || divisor == 0 {
+            return 0;
+        }
+        (u64::from(self.xosc_hz()) * u64::from(fbdiv & 0xfff) / u64::from(divisor)) as u32
+    }
+
+    fn reference_hz(&self) -> u32 {
+        let [ctrl, div] = self.clocks[0];
+        let hz = match ctrl & 3 {
+            0 => self.rosc_hz,
+            2 => self.xosc_hz(),
+            _ => 0,
+        };
+        hz / (div >> 16 & 255).max(1)
+    }
+
+    fn system_hz(&self) -> u32 {
+        let [ctrl, div] = self.clocks[1];
+        let hz = match (ctrl & 1, ctrl >> 5 & 7) {
+            (0, _) => self.reference_hz(),
+            (_, 0) => self.pll_hz(),
+            (_, 2) => self.rosc_hz,
+            (_, 3) => self.xosc_hz(),
+            _ => 0,
+        };
+        (u64::from(hz) * 0x1_0000 / u64::from(div.max(1))) as u32
+    }
+
+    fn peripheral_hz(&self) -> u32 {
+        let [ctrl, div] = self.clocks[2];
+        let hz = match ctrl >> 5 & 7 {
+            0 => self.core_hz,
+            1 => self.pll_hz(),
+            3 => self.rosc_hz,
+            4 => self.xosc_hz(),
+            _ => 0,
+        };
+        let is_on = ctrl >> 11 & 1 != 0;
+        if is_on { hz / (div >> 16 & 3).max(1) } else { 0 }
+    }
+
+    /// Follow a change of clocks.
+    fn change_clocks(&mut self, now: Cycles) -> Result<(), Fault> {
+        let hz = self.system_hz();
+        let wrong = |what: String| Err(Fault::new(FaultKind::Peripheral, what));
+        if hz == 0 {
+            return wrong("CLOCKS selects a clock that does not run, or that the emulation leaves out".into());
+        }
+        if hz > self.max_hz {
+            let most = self.max_hz;
+            return wrong(format!("the core's clock is set to {hz} Hz, above the chip's {most} Hz"));
+        }
+        if hz != self.core_hz {
+            self.core_hz = hz;
+            self.timeline.change_clock(now, Hertz(hz));
+            self.board.note_power(ACTIVE, now, &self.timeline);
+        }
+        self.set_rates();
+        Ok(())
+    }
+
+    /// Set the rates of all that counts another clock than the core's.
+    fn set_rates(&mut self) {
+        let (now, core) = (self.at, u64::from(self.core_hz));
+        let tick = |chip: &Self, number: usize| {
+            let [ctrl, cycles] = chip.ticks[number];
+            let is_on = ctrl & 1 != 0 && cycles & 511 != 0;
+            u64::from(if is_on { chip.reference_hz() / (cycles & 511) } else { 0 })
+        };
+        let mtime = match self.mtime_ctrl & (MTIME_EN | MTIME_FULLSPEED) {
+            3 => core,
+            1 => tick(self, TICK_RISCV),
+            _ => 0,
+        };
+        self.mtime.rate.change(now, mtime, core);
+        for number in 0..2 {
+            let rate = tick(self, TICK_TIMER0 + number);
+            self.timers[number].counter.rate.change(now, rate, core);
+        }
+        // A UART without a clock has no baud rate; its driver turns the clock on first.
+        let baud = Hertz(self.peripheral_hz().max(1));
+        for uart in &mut self.uarts {
+            uart.set_clocks(Hertz(self.core_hz), baud);
+        }
+    }
+
+    /// A block's bit in RESETS; 0 if it is never in reset.
+    const fn reset_bit(block: Block) -> u32 {
+        match block {
+            Block::Io => 1 << 6,
+            Block::Pads => 1 << 9,
+            Block::Pll => 1 << 14,
+            Block::Timer(number) => 1 << (23 + number),
+            Block::Uart(number) => 1 << (26 + number),
+            _ => 0,
+        }
+    }
+
+    const fn is_in_reset(&self, block: Block) -> bool {
+        self.in_reset & Self::reset_bit(block) != 0
+    }
+
+    /// Pins that SIO drives.
+    fn driven(&self) -> u32 {
+        let mut driven = 0;
+        for pin in 0..PINS_MOST {
+            let is_sio = self.functions[pin] & FUNCSEL == FUNCSEL_SIO;
+            let is_through = self.pads[pin] & (ISO | OD) == 0;
+            driven |= u32::from(is_sio && is_through) << pin;
+        }
+        driven & self.enabled
+    }
+
+    fn levels(&self) -> u32 {
+        let driven = self.driven();
+        self.output & driven | self.input & !driven
+    }
+
+    fn pins_changed(&mut self, before: u32, now: Cycles) {
+        let after = self.levels();
+        let mut changed = before ^ after;
+        while changed != 0 {
+            let bit = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let high = after >> bit & 1 != 0;
+            self.board.pin_changed(Pin { port: 0, bit }, high, now, &self.timeline);
+        }
+        self.take_effects(now);
+    }
+
+    /// Bring the peripherals up to a cycle.
+    fn advance_to(&mut self, now: Cycles) {
+        let since = self.at.min(now);
+        self.at = self.at.max(now);
+        for (port, uart) in self.uarts.iter_mut().enumerate() {
+            let (board, timeline) = (&mut self.board, &self.timeline);
+            uart.advance(now, |byte, at| board.byte_sent(port, byte, at, timeline));
+        }
+        for timer in &mut self.timers {
+            timer.advance(since, now);
+        }
+        while self.board.due <= now {
+            self.board.advance_one(&self.timeline);
+        }
+        self.set_due();
+        self.take_effects(now);
+    }
+
+    fn set_due(&mut self) {
+        let uarts = self.uarts.iter().map(Pl011::next_event);
+        let timers = self.timers.iter().map(|timer| timer.next_event(self.at));
+        let is_ahead = self.mtime.at(self.at) < self.mtimecmp;
+        let mtime = if is_ahead { self.mtime.cycle_of(self.mtimecmp) } else { Cycles::NEVER };
+        self.due = uarts.chain(timers).chain([mtime]).min().unwrap_or(Cycles::NEVER);
+    }
+
+    fn find(&self, address: u32) -> Result<(Block, u32), Fault> {
+        let found = self.instances.find(address);
+        let (block, offset) = found.ok_or_else(|| self.board.nothing_at(address))?;
+        if self.is_in_reset(block) {
+            let what = format!("a register of {block:?} is accessed while RESETS holds that in reset");
+            return Err(Fault::new(FaultKind::Peripheral, what).at(address));
+        }
+        Ok((block, offset))
+    }
+
+    fn register(&mut self, block: Block, offset: u32, now: Cycles) -> Option<u32> {
+        let word = offset as usize / 4;
+        Some(match block {
+            Block::Clocks => match offset {
+                0x30..=0x50 => {
+                    let (clock, field) = ((word - 12) / 3, (word - 12) % 3);
+                    let [ctrl, div] = self.clocks[clock];
+                    match field {
+                        0 => ctrl | (ctrl >> 11 & 1) << 28,
+                        1 => div,
+                        // Selections take effect at once.
+                        _ if clock == 0 => 1 << (ctrl & 3),
+                        _ if clock == 1 => 1 << (ctrl & 1),
+                        _ => 1,
+                    }
+                }
+                _ => return None,
+            },
+            Block::Resets => match offset {
+                0 => self.in_reset,
+                4 => 0,
+                8 => RESET_ALL & !self.in_reset,
+                _ => return None,
+            },
+            Block::Io => {
+                let pin = word / 2;
+                let function = *self.functions.get(pin)?;
+                if word % 2 == 1 {
+                    function
+                } else {
+                    let bit = |bits: u32| bits >> pin & 1;
+                    bit(self.output & self.driven()) << 9
+                        | bit(self.driven()) << 13
+                        | bit(self.levels()) << 17
+                }
+            }
+            Block::Pads if offset == 0 => 0,
+            Block::Pads => *self.pads.get(word - 1)?,
+            Block::Xosc => match offset {
+                0 => self.xosc,
+                4 if self.xosc_hz() != 0 => XOSC_ON,
+                4 => 0,
+                0xc => self.xosc_startup,
+                _ => return None,
+            },
+            Block::Pll => match offset {
+                0 if self.pll_hz() != 0 => self.pll[0] | PLL_LOCK,
+                0 | 4 | 8 | 0xc => self.pll[word],
+                _ => return None,
+            },
+            Block::Uart(number) => return self.uarts[number].read(offset),
+            Block::Timer(number) => return self.timers[number].read(offset, now),
+            Block::Ticks => {
+                let [ctrl, cycles] = *self.ticks.get(word / 3)?;
+                match word % 3 {
+                    0 => ctrl | (ctrl & 1) << 1,
+                    1 => cycles,
+                    _ => return None,
+                }
+            }
+            Block::Sio => match offset {
+                // The core's number, and pins that this package does not have.
+                0 | 0x08 | 0x14 | 0x34 => 0,
+                0x04 => self.levels(),
+                0x10 => self.output,
+                0x30 => self.enabled,
+                0x1a0 => u32::from(self.software),
+                0x1a4 => self.mtime_ctrl,
+                0x1b0 => self.mtime.at(now) as u32,
+                0x1b4 => (self.mtime.at(now) >> 32) as u32,
+                0x1b8 => self.mtimecmp as u32,
+                0x1bc => (self.mtimecmp >> 32) as u32,
+                _ => return None,
+            },
+        })
+    }
+
+    /// Write a register; false if there is none.
+    fn set_register(
+        &mut self,
+        block: Block,
+        offset: u32,
+        value: u32,
+        now: Cycles,
+    ) -> Result<bool, Fault> {
+        let word = offset as usize / 4;
+        match block {
+            Block::Clocks => match offset {
+                0x30..=0x50 if (word - 12) % 3 < 2 => {
+                    self.clocks[(word - 12) / 3][(word - 12) % 3] = value;
+                    self.change_clocks(now)?;
+                }
+                _ => return Ok(false),
+            },
+            Block::Resets => match offset {
+                0 => {
+                    let entering = value & !self.in_reset;
+                    self.in_reset = value & RESET_ALL;
+                    self.restart(entering);
+                    self.set_rates();
+                }
+                4 => {}
+                _ => return Ok(false),
+            },
+            Block::Io if word % 2 == 1 && word / 2 < PINS_MOST => self.functions[word / 2] = value,
+            Block::Pads if (1..=PINS_MOST).contains(&word) => self.pads[word - 1] = value & 0x1ff,
+            Block::Xosc => match offset {
+                0 if matches!(value & 0xff_f000, XOSC_ENABLE | XOSC_DISABLE | 0) => {
+                    self.xosc = value & 0xff_ffff;
+                    self.change_clocks(now)?;
+                }
+                0xc => self.xosc_startup = value,
+                _ => return Ok(false),
+            },
+            Block::Pll if word < 4 => {
+                self.pll[word] = value;
+                self.change_clocks(now)?;
+            }
+            Block::Uart(number) => return self.uarts[number].write(offset, value, now),
+            Block::Timer(number) => return Ok(self.timers[number].write(offset, value, now)),
+            Block::Ticks if word < 18 && word % 3 < 2 => {
+                self.ticks[word / 3][word % 3] = value & 511;
+                self.set_rates();
+            }
+            Block::Sio => match offset {
+                0x10 => self.output = value,
+                0x18 => self.output |= value,
+                0x20 => self.output &= !value,
+                0x28 => self.output ^= value,
+                0x30 => self.enabled = value,
+                0x38 => self.enabled |= value,
+                0x40 => self.enabled &= !value,
+                0x48 => self.enabled ^= value,
+                0x1a0 => self.software = (self.software || value & 1 != 0) && value & 1 << 8 == 0,
+                0x1a4 => {
+                    self.mtime_ctrl = value & 15;
+                    self.set_rates();
+                }
+                0x1b0 | 0x1b4 => {
+                    let count = self.mtime.at(now);
+                    self.mtime.set(now, replace(count, value, offset == 0x1b4));
+                }
+                0x1b8 | 0x1bc => {
+                    self.mtimecmp = replace(self.mtimecmp, value, offset == 0x1bc);
+                }
+                _ => return Ok(false),
+            },
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Return blocks that enter reset to their first state.
+    fn restart(&mut self, entering: u32) {
+        for number in 0..2 {
+            if entering & Self::reset_bit(Block::Uart(number)) != 0 {
+                self.uarts[number] = Pl011::new(FIFO);
+            }
+            if entering & Self::reset_bit(Block::Timer(number)) != 0 {
+                self.timers[number] = SystemTimer::new();
+            }
+        }
+        if entering & Self::reset_bit(Block::Io) != 0 {
+            self.functions = [FUNCSEL; PINS_MOST];
+        }
+        if entering & Self::reset_bit(Block::Pads) != 0 {
+            self.pads = [0x116; PINS_MOST];
+        }
+        if entering & Self::reset_bit(Block::Pll) != 0 {
+            self.pll = [1, 0x2d, 0, 0x77000];
+        }
+    }
+}
+
+/// Replace a half of a counter.
+fn replace(counter: u64, value: u32, high: bool) -> u64 {
+    if high {
+        counter & 0xffff_ffff | u64::from(value) << 32
+    } else {
+        counter & !0xffff_ffff | u64::from(value)
+    }
+}
+
+impl Bus for Rp2350 {
+    fn waits(&self, address: u32, is_write: bool) -> u8 {
+        // The APB is below 0x50000000; SIO answers at once (data sheet, "Bus fabric").
+        if address >> 28 == 4 { self.waits[usize::from(is_write)] } else { 0 }
+    }
+
+    fn read(&mut self, address: u32, width: Width, now: Cycles) -> Result<u32, Fault> {
+        self.advance_to(now);
+        let (block, offset) = self.find(address & !3)?;
+        let offset = if block == Block::Sio { offset } else { offset & !VIEWS };
+        let value = self.register(block, offset, now);
+        self.set_due();
+        let value = value.ok_or_else(|| self.board.nothing_at(address))?;
+        Ok(value >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * width.bytes())))
+    }
+
+    fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault> {
+        self.advance_to(now);
+        // A narrow write reaches the whole register, repeated (data sheet, "Narrow IO register
+        // writes").
+        let value = match width {
+            Width::Byte => (value & 0xff) * 0x0101_0101,
+            Width::Half => (value & 0xffff) * 0x0001_0001,
+            Width::Word => value,
+        };
+        let (block, found) = self.find(address & !3)?;
+        let view = if block == Block::Sio { 0 } else { found & VIEWS };
+        let offset = found - view;
+        let mut old = || self.register(block, offset, now).unwrap_or(0);
+        let value = match view >> 12 {
+            0 => value,
+            1 => old() ^ value,
+            2 => old() | value,
+            _ => old() & !value,
+        };
+        let before = self.levels();
+        let is_there = self
+            .set_register(block, offset, value, now)
+            .map_err(|fault| fault.at(address))?;
+        self.set_due();
+        self.pins_changed(before, now);
+        if is_there { Ok(()) } else { Err(self.board.nothing_at(address)) }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.due.min(self.board.due)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        self.advance_to(now);
+        self.board.take_fault()
+    }
+
+    fn interrupts(&self) -> Lines {
+        let lines = self.instances.lines(|block, number| match block {
+            Block::Uart(uart) => self.uarts[uart].is_pending(),
+            Block::Timer(timer) => self.timers[timer].pending() >> number & 1 != 0,
+            _ => false,
+        });
+        Lines {
+            external: lines[0],
+            timer: self.mtime.at(self.at) >= self.mtimecmp,
+            software: self.software,
+        }
+    }
+
+    fn sleep(&mut self, asleep: bool, now: Cycles) {
+        let state = if asleep { SLEEP } else { ACTIVE };
+        self.board.note_power(state, now, &self.timeline);
+    }
+
+    fn control(&mut self, control: &Control) -> Range<u32> {
+        riscv::follow(&mut self.calls, control)
+    }
+
+    fn take_stop(&mut self) -> bool {
+        self.board.take_stop()
+    }
+}
+
+impl Surroundings for Rp2350 {
+    fn board(&self) -> &Board {
+        &self.board
+    }
+
+    fn board_mut(&mut self) -> &mut Board {
+        &mut self.board
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    fn put_serial(&mut self, port: usize, bytes: &[u8], now: Cycles) {
+        self.uarts[port].put(bytes);
+        self.advance_to(now);
+    }
+
+    fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
+        let before = self.levels();
+        let bit = 1 << pin.bit;
+        self.input = if high { self.input | bit } else { self.input & !bit };
+        self.pins_changed(before, now);
+    }
+
+    fn take_effects(&mut self, now: Cycles) {
+        while let Some((at, effect)) = self.board.next_effect(&self.timeline) {
+            match effect {
+                Effect::Pin(pin, high) => self.set_pin(pin, high, at),
+                Effect::Byte(port, byte) => self.put_serial(port, &[byte], now),
+            }
+        }
+    }
+
+    fn calls(&mut self) -> &mut Option<CallTree> {
+        &mut self.calls
+    }
+}

@@ -1,0 +1,236 @@
+//! The RP2350's clocks, pins, UART and timers, as programs on its RISC-V core see them.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::chip_of;
+use joulemark_devices::Wiring;
+use joulemark_kernel::{Hertz, Picoseconds};
+use joulemark_machine::{Machine, Options, Reason, Stop, Until, parse_image};
+
+/// Takes pins, PLL, `UART0` and `TIMER0` out of reset, and runs the core at 150 MHz.
+const BEGIN: &str = "
+    start:
+        li sp, 0x20040000
+        li s0, 0x40020000
+        li t0, 0x04804240
+        li s1, 0x40023000
+        sw t0, 0(s1)                /* RESETS, clear */
+        li s0, 0x40048000
+        li t0, 0xfabaa0
+        sw t0, 0(s0)                /* XOSC_CTRL */
+        li s0, 0x40010000
+        li t0, 2
+        sw t0, 0x30(s0)             /* CLK_REF_CTRL */
+        li s1, 0x40050000
+        li t0, 125
+        sw t0, 8(s1)                /* PLL_SYS_FBDIV_INT */
+        sw zero, 4(s1)              /* PLL_SYS_PWR */
+        li t0, 0x52000
+        sw t0, 12(s1)               /* PLL_SYS_PRIM */
+        li t0, 1
+        sw t0, 0x3c(s0)             /* CLK_SYS_CTRL */
+        li t0, 0x800
+        sw t0, 0x48(s0)             /* CLK_PERI_CTRL */
+";
+/// Makes GPIO15 SIO's output.
+const MARKER: &str = "
+        li s2, 0xd0000000
+        li s3, 0x8000
+        sw s3, 0x38(s2)
+        li t0, 0x40038040
+        li t1, 0x10
+        sw t1, 0(t0)
+        li t0, 0x4002807c
+        li t1, 5
+        sw t1, 0(t0)
+";
+
+fn machine(source: &str) -> Machine {
+    let text = format!(
+        ".option arch, +c, +m, +a\n.text\n.globl start\n.type start,%function\n{source}\n\
+         stay: wfi\n j stay\n"
+    );
+    let script = "ENTRY(start)\nSECTIONS { .text 0x20040000 : { *(.text*) } }\n";
+    let elf = common::link("riscv32", &text, script);
+    let image = Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")));
+    let options = Options {
+        marker: Some("GPIO15".into()),
+        trace: true,
+        ..Options::default()
+    };
+    let wiring = Wiring::default();
+    Machine::new(&chip_of("rp2350"), &wiring, &image, &options)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(machine: &mut Machine, until: Until) -> Stop {
+    let until = Until {
+        max_cycles: Some(2_000_000),
+        ..until
+    };
+    machine.run(until).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fault(source: &str) -> String {
+    let stop = run(&mut machine(source), Until::default());
+    assert_eq!(stop.reason, Reason::Fault);
+    stop.fault.map(|fault| fault.message).unwrap_or_default()
+}
+
+#[test]
+fn the_pll_multiplies_the_crystal_and_the_marker_takes_one_cycle() {
+    let source = format!("{BEGIN}{MARKER} sw s3, 0x18(s2)\n sw s3, 0x20(s2)\n");
+    let mut machine = machine(&source);
+    let edge = |machine: &mut Machine| {
+        let until = Until {
+            marker: true,
+            ..Until::default()
+        };
+        assert_eq!(run(machine, until).reason, Reason::Marker);
+        machine.marker_edges().last().map(|edge| edge.time)
+    };
+    let (Some(rising), Some(falling)) = (edge(&mut machine), edge(&mut machine)) else {
+        panic!("it has two edges");
+    };
+    // 1 / 150 MHz, as the timeline rounds it.
+    assert!((6_600..6_700).contains(&(falling.0 - rising.0)));
+}
+
+#[test]
+fn the_uart_sends_at_its_baud_rate_and_wakes_the_core() {
+    // 150 MHz / 16 / (40 + 44 / 64): 230,415 baud. An echo, asleep until a byte comes.
+    let source = format!(
+        "{BEGIN}
+        li s4, 0x40070000
+        li t0, 40
+        sw t0, 0x24(s4)
+        li t0, 44
+        sw t0, 0x28(s4)
+        li t0, 0x70
+        sw t0, 0x2c(s4)
+        li t0, 0x301
+        sw t0, 0x30(s4)
+        li t0, 0x50
+        sw t0, 0x38(s4)
+        li t0, 0x20002
+        csrw 0xbe0, t0
+        li t0, 0x800
+        csrs mie, t0
+    again:
+        lw t0, 0x18(s4)
+        andi t0, t0, 0x10
+        beqz t0, take
+        wfi
+        j again
+    take:
+        lw t0, 0(s4)
+        addi t0, t0, 1
+        sw t0, 0(s4)
+        j again
+        "
+    );
+    let mut machine = machine(&source);
+    let asleep = Until {
+        asleep: true,
+        ..Until::default()
+    };
+    assert_eq!(run(&mut machine, asleep).reason, Reason::Asleep);
+    let begin = machine.time();
+    machine
+        .serial_write("uart0", b"A")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let until = Until {
+        serial: Some(b'B'),
+        ..Until::default()
+    };
+    assert_eq!(run(&mut machine, until).reason, Reason::Serial);
+    // A byte in, its timeout of 32 bits, a byte out.
+    let bits = (machine.time().0 - begin.0) / 4_340_000;
+    assert!((51..54).contains(&bits), "{bits} bits");
+}
+
+#[test]
+fn alarms_and_the_machine_timer_interrupt_on_time() {
+    // TIMER0 counts microseconds of the crystal's clock; its alarm 0 at 100 wakes the core.
+    let source = format!(
+        "{BEGIN}{MARKER}
+        li t0, 0x40108000
+        li t1, 12
+        sw t1, 0x1c(t0)             /* TICKS_TIMER0_CYCLES */
+        li t1, 1
+        sw t1, 0x18(t0)
+        li s4, 0x400b0000
+        sw zero, 0(s4)
+        sw zero, 4(s4)              /* TIMELW */
+        sw s3, 0x18(s2)
+        li t1, 100
+        sw t1, 0x10(s4)             /* ALARM0 */
+        li t1, 1
+        sw t1, 0x40(s4)             /* INTE */
+        li t0, 0x10000
+        csrw 0xbe0, t0
+        li t0, 0x800
+        csrw mie, t0
+        wfi
+        sw s3, 0x20(s2)
+        sw t1, 0x3c(s4)
+        li t0, 0x80
+        csrw mie, t0
+        li t1, 3
+        sw t1, 0x1a4(s2)            /* MTIME_CTRL: every cycle */
+        sw zero, 0x1b0(s2)
+        sw zero, 0x1b4(s2)
+        li t1, 15000
+        sw t1, 0x1b8(s2)
+        sw zero, 0x1bc(s2)
+        sw s3, 0x18(s2)
+        wfi
+        sw s3, 0x20(s2)
+        "
+    );
+    let mut machine = machine(&source);
+    let stop = run(&mut machine, Until::default());
+    assert_ne!(stop.reason, Reason::Fault, "{:?}", stop.fault);
+    let edges = machine.marker_edges();
+    let times: Vec<Picoseconds> = edges.iter().map(|edge| edge.time).collect();
+    let [first, alarm, second, timer] = times[..] else {
+        panic!("{times:?}");
+    };
+    assert!((99_900_000..100_100_000).contains(&(alarm.0 - first.0)));
+    assert!((99_900_000..100_100_000).contains(&(timer.0 - second.0)));
+    let tracks = machine.power_tracks();
+    assert!(
+        tracks[0]
+            .intervals
+            .iter()
+            .any(|interval| interval.state == "sleep")
+    );
+    assert_eq!(
+        Hertz(tracks[0].intervals.last().map_or(0, |i| i.clock_hz)),
+        Hertz(150_000_000)
+    );
+}
+
+#[test]
+fn what_silicon_lets_pass_or_the_emulation_leaves_out_is_named() {
+    let cases = [
+        ("start: li t0, 0x40070000\n lw t1, 0(t0)", "in reset"),
+        (
+            "start: li t0, 0x40010000\n li t1, 1\n sw t1, 0x3c(t0)",
+            "does not run",
+        ),
+        ("start: li t0, 0x40080000\n lw t1, 0(t0)", "leaves out SPI0"),
+        ("start: li t0, 0x10000000\n jr t0", "leaves out flash"),
+        (
+            "start: li t0, 0xd0000080\n lw t1, 0(t0)",
+            "leaves out SIO but for",
+        ),
+        ("start: ebreak", "EBREAK"),
+    ];
+    for (source, expected) in cases {
+        let message = fault(source);
+        assert!(message.contains(expected), "{source}: {message}");
+    }
+}

@@ -1,0 +1,203 @@
+"""Generate linker script and headers for the RP2350's RISC-V cores and a board.
+
+Programs run from SRAM. Code is in the second group of four banks and data in the first, so that an
+access to data never waits for one to code.
+"""
+
+import re
+
+from joulemark._engine import Chip
+from joulemark.catalogue.boards import Board, Clock
+from joulemark.errors import InputError
+from joulemark.images import toolchain
+from joulemark.images.targets import Target, sources_in
+from joulemark.project import FIRMWARE
+
+_ARCHITECTURE = {
+    "gcc": "rv32imac_zicsr_zifencei_zba_zbb_zbkb",
+    "clang": "rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb",
+}
+"""What a compiler uses of the core's instructions. GCC 12 knows no Zcb and Zcmp, and fails on the
+constant 0x800 with Zbs; an interrupt at the wrong moment of CM.POPRET crashes this core."""
+_LIBRARIES = "rv32imac"
+"""The variant of GCC's runtime library that is linked."""
+_WORST_ERROR = 0.02
+"""Largest relative error of a baud rate."""
+_PIN = r"GPIO(\d|[12]\d)"
+_VCO_HZ = range(750_000_000, 1_600_000_001)
+"""Frequencies of the PLL's oscillator (RP2350 data sheet, PLL)."""
+_UART0_INTERRUPT = 33
+"""Of the core (RP2350 data sheet, interrupts)."""
+_REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCR_H", "CR", "IMSC", "ICR")
+
+
+def _pin(board: Board, key: str, name: str) -> int:
+    match = re.fullmatch(_PIN, name)
+    if match is None:
+        where = f"board {board.name}, key {key}"
+        raise InputError(f"no pin {name!r} on this chip", where, "name one like GPIO15")
+    return int(match[1])
+
+
+def _divider(clock_hz: int, baud: int) -> int:
+    """Compute 64ths of 16 clocks of a bit (ARM DDI 0183, UARTIBRD)."""
+    value = round(clock_hz * 4 / baud)
+    error = abs(clock_hz * 4 / max(value, 1) / baud - 1)
+    if not 64 <= value < 1 << 22 or error > _WORST_ERROR:
+        what = f"{baud} baud cannot be divided from {clock_hz} Hz"
+        raise InputError(what, mend="choose another baud rate in the board's file")
+    return value
+
+
+def _pll(crystal_hz: int, clock_hz: int) -> tuple[int, int, int]:
+    """Find a feedback divider and two post-dividers, the fastest oscillator first."""
+    pairs = [(first, second) for first in range(1, 8) for second in range(1, first + 1)]
+    for first, second in sorted(pairs, key=lambda pair: (-pair[0] * pair[1], pair[1])):
+        vco_hz = clock_hz * first * second
+        if vco_hz in _VCO_HZ and vco_hz % crystal_hz == 0 and vco_hz // crystal_hz <= 320:
+            return vco_hz // crystal_hz, first, second
+    what = f"no setting of the PLL makes {clock_hz} Hz of {crystal_hz} Hz"
+    raise InputError(what, mend="choose another clock in the board's file")
+
+
+def chip_header(chip: Chip) -> str:
+    """Generate the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
+    registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
+    lines = ["#ifndef CHIP_H", "#define CHIP_H"]
+    lines += [f"#define {name}_ADDRESS {address:#010x}" for name, (address, _) in registers]
+    lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
+    for name, (_, bits) in registers:
+        lines.append(f"#define {name} (*(volatile uint{bits}_t *){name}_ADDRESS)")
+    return "\n".join([*lines, "#endif", "#endif", ""])
+
+
+def board_header(board: Board, clock: Clock) -> str:
+    """Generate the board's clock, serial line and marker.
+
+    Raises:
+        InputError: the board's file asks for something that the firmware does not have.
+    """
+    if board.serial.port != "uart0":
+        what = f"no serial port {board.serial.port} in the firmware"
+        raise InputError(what, f"board {board.name}, key serial.port", "it has uart0")
+    feedback, first, second = _pll(int(board.crystal_hz.value), clock.hz)
+    marker = _pin(board, "marker.pin", board.marker.pin)
+    defines: dict[str, object] = {
+        "CLOCK_HZ": f"{clock.hz}u",
+        "PLL_FEEDBACK": f"{feedback}u",
+        "PLL_POSTDIV1": f"{first}u",
+        "PLL_POSTDIV2": f"{second}u",
+        "MARKER_HIGH_ADDRESS": "SIO_GPIO_OUT_SET_ADDRESS",
+        "MARKER_LOW_ADDRESS": "SIO_GPIO_OUT_CLR_ADDRESS",
+        "MARKER_VALUE": f"{1 << marker:#x}u",
+        "MARKER_PAD": f"PADS_BANK0_GPIO{marker}",
+        "MARKER_CTRL": f"IO_BANK0_GPIO{marker}_CTRL",
+        "SERIAL_INTERRUPT": _UART0_INTERRUPT,
+        "SERIAL_DIVIDER": _divider(clock.hz, board.serial.baud),
+    }
+    for name, key, wanted in (
+        ("TX", "serial.tx_pin", board.serial.tx_pin),
+        ("RX", "serial.rx_pin", board.serial.rx_pin),
+    ):
+        number = _pin(board, key, wanted)
+        defines[f"SERIAL_{name}_PAD"] = f"PADS_BANK0_GPIO{number}"
+        defines[f"SERIAL_{name}_CTRL"] = f"IO_BANK0_GPIO{number}_CTRL"
+    defines |= {f"SERIAL_{register}": f"UART0_{register}" for register in _REGISTERS}
+    lines = [f"#define {name} {value}" for name, value in defines.items()]
+    return "\n".join(["#ifndef BOARD_H", "#define BOARD_H", *lines, "#endif", ""])
+
+
+def linker_script(chip: Chip) -> str:
+    """Generate the linker script from the chip's memory map.
+
+    Raises:
+        InputError: the chip does not have two memories for code and data.
+    """
+    at = chip.vectors.get("RESET", 0)
+    code = next((m for m in chip.memories if m.kind == "ram" and m.start == at), None)
+    data = next((m for m in chip.memories if m.kind == "ram" and m.start != at), None)
+    if code is None or data is None:
+        raise InputError("has no RAM for code where it starts, or none for data", chip.name)
+    return f"""\
+ENTRY(start)
+MEMORY
+{{
+  code (rwx) : ORIGIN = {code.start:#010x}, LENGTH = {code.size:#x}
+  ram (rw) : ORIGIN = {data.start:#010x}, LENGTH = {data.size:#x}
+}}
+SECTIONS
+{{
+  stack_top = ORIGIN(ram) + LENGTH(ram);
+  .text : ALIGN(8) {{
+    KEEP(*(.text.start))
+    KEEP(*(.text.image_definition))
+    *-harness-harness_c.o(.text.window*)
+    *(.text SORT_BY_ALIGNMENT(.text.*))
+  }} > code
+  .rodata : ALIGN(8) {{
+    *(.rodata SORT_BY_ALIGNMENT(.rodata.*) .srodata .srodata.*)
+    . = ALIGN(4);
+  }} > ram
+  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > ram
+  .data : ALIGN(8) {{
+    *(.data SORT_BY_ALIGNMENT(.data.*) .sdata .sdata.*)
+    . = ALIGN(4);
+  }} > ram
+  .bss (NOLOAD) : ALIGN(8) {{
+    bss_start = .;
+    *(.bss SORT_BY_ALIGNMENT(.bss.*) .sbss .sbss.* COMMON)
+    . = ALIGN(4);
+    bss_end = .;
+  }} > ram
+  .noinit (NOLOAD) : {{
+    *(.noinit SORT_BY_ALIGNMENT(.noinit.*))
+    . = ALIGN(16);
+  }} > ram
+  stack_limit = .;
+  ASSERT(stack_limit + 512 <= stack_top, "fewer than 512 bytes of RAM are left for the stack")
+  /DISCARD/ : {{ *(.comment .note.* .llvm_addrsig .riscv.attributes .eh_frame*) }}
+}}
+"""
+
+
+def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
+    """Describe an RP2350 on a board at one of its clocks.
+
+    GCC links for both compilers, with its own runtime helpers, which have the names and the calling
+    convention that both use.
+
+    Raises:
+        InputError: the board's file asks for something that the chip or firmware does not have.
+        ToolError: a compiler is missing.
+    """
+    found = toolchain.find(compiler, chip.core)
+    linker = toolchain.find("gcc", chip.core)
+    folder = FIRMWARE / "hal" / chip.core
+    flags: tuple[str, ...] = (
+        f"-march={_ARCHITECTURE[found.name]}",
+        "-mabi=ilp32",
+        "-msmall-data-limit=0",
+    )
+    if found.name == "clang":
+        flags = ("--target=riscv32-unknown-elf", *flags, "-nostdlibinc")
+    else:
+        flags = (*flags, "-ffreestanding")
+    script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
+    link = (linker.path, f"-march={_LIBRARIES}", "-mabi=ilp32", "-nostdlib")
+    return Target(
+        instruction_set=board.instruction_set,
+        compiler=found,
+        flags=flags,
+        include_folders=(folder, folder / "libc"),
+        sources=sources_in(folder),
+        headers={"chip.h": chip_header(chip), "board.h": board_header(board, clock)},
+        linker_script=linker_script(chip),
+        link=(*link, "-Wl,--no-warn-rwx-segments,--no-relax", *script),
+        link_end=("-lgcc",),
+        linker_version=linker.version,
+        description={
+            "board": board.name,
+            "clock_hz": str(clock.hz),
+            "timer_hz": str(clock.hz),
+        },
+    )
