@@ -86,6 +86,21 @@ def test_a_message_costs_the_sum_of_its_operations_and_the_most_of_memory() -> N
     assert both.mah_a_year(1.0, 2.0) == pytest.approx(3.5e-9 * 31_557_600 / 3.6)
 
 
+def test_equal_costs_that_are_summed_in_another_order_stay_equal() -> None:
+    """A tie is broken by flash, not by the last digit of a float."""
+    found = [
+        choice.options(
+            [
+                record(operation="init", energy_net_nj=first, flash_bytes=flash, optimisation=opt),
+                record(energy_net_nj=24186.35835 - first, flash_bytes=flash, optimisation=opt),
+            ],
+            {"hash": ["init", "hash"]},
+        )[0]
+        for first, flash, opt in ((0.1, 5812, "O3"), (7.7, 5804, "Os"), (1234.56789, 5808, "O2"))
+    ]
+    assert [o.flash_bytes for o in choice.ranked(found, "energy")] == [5804, 5808, 5812]
+
+
 @pytest.mark.parametrize(
     ("demands", "given", "objects"),
     [

@@ -33,7 +33,7 @@ Metric = Literal["energy", "time", "flash", "ram", "stack"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 FRONT: tuple[Metric, ...] = ("time", "energy", "flash", "ram")
 """Quantities of the Pareto front."""
-_DIGITS = 9
+_DIGITS = 12
 """Digits by which costs are compared: equal ones that are summed in another order stay equal."""
 YEAR_S = 365.25 * 86_400.0
 

@@ -6,7 +6,7 @@ const FRONT = ["time_us", "energy_net_uj", "flash_bytes", "ram_bytes"];
 const STANDINGS = ["standard", "finalist", "research"];
 const UNITS = { energy_net_uj: "J", time_us: "s" };
 const YEAR_S = 31557600;
-const DIGITS = 9; // by which costs are compared
+const DIGITS = 12; // by which costs are compared
 const BARS = 8;
 const LISTED = 25;
 
