@@ -12,7 +12,11 @@ import pytest
 
 from command import joulemark
 from joulemark.analysis.changes import Compared, Limits, compare
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import library
 from joulemark.cli.compare import PLACEMENTS
+from joulemark.errors import InputError
+from joulemark.images import build_image
 from joulemark.project import FIRMWARE
 from joulemark.records.sides import rows
 from joulemark.report.changes import text
@@ -103,6 +107,12 @@ def test_layout_fails_nothing_and_work_fails(tmp_path: Path) -> None:
     shown = text([placed["m-w0"]], "base", "head")
     assert "cycles of a case lie up to 9.9% apart; compared are means over the places" in shown
     assert "layout: not varied" in text([outcome("m-w0", 1)], "base", "head")
+
+
+def test_what_cannot_be_placed_is_refused_not_measured_at_one_place() -> None:
+    way = library().implementation(library()["xtea"], "ref")
+    with pytest.raises(InputError, match="places no primitive's code: msp430"):
+        build_image(way, boards.load_board("telosb"), offset_bytes=4)
 
 
 def test_a_failed_placement_is_a_failed_case() -> None:

@@ -277,6 +277,9 @@ _PLACED = "    *-primitive-*.o(.text"
 
 def _placed(target: Target, offset_bytes: int) -> Target:
     """Return a target whose images have the primitive's code this much further on."""
+    if _PLACED not in target.linker_script:
+        what = f"its linker script places no primitive's code: {target.instruction_set}"
+        raise InputError(what, "--placements", "leave it out")
     moved = target.linker_script.replace(_PLACED, f"    . += {offset_bytes};\n{_PLACED}", 1)
     return replace(target, linker_script=moved)
 
