@@ -10,9 +10,15 @@
 
 #define Q 8380417
 
+#ifdef MLDSA_OWN_PRODUCTS /* in assembly, which reads the tables */
+#define MLDSA_TABLE const
+#else
+#define MLDSA_TABLE static const
+#endif
+
 /* 1753^BitRev8(i) mod q (FIPS 204, appendix B), between -q/2 and q/2; then what ends the inverse
    transform: 1 / 256, and that times the first root. */
-static const int32_t roots[258] = {
+MLDSA_TABLE int32_t mldsa_roots[258] = {
     1,        -3572223, 3765607,  3761513,  -3201494, -2883726, -3145678, -3201430, -601683,
     3542485,  2682288,  2129892,  3764867,  -1005239, 557458,   -1221177, -3370349, -4063053,
     2663378,  -1674615, -3524442, -434125,  676590,   -1335936, -3227876, 1714295,  2453983,
@@ -45,7 +51,7 @@ static const int32_t roots[258] = {
 };
 
 /* Those times 2^16 / q, rounded. */
-static const int16_t root_shares[258] = {
+MLDSA_TABLE int16_t mldsa_root_shares[258] = {
     0,      -27935, 29448,  29416,  -25036, -22551, -24600, -25036, -4705,  27703,  20976,  16656,
     29442,  -7861,  4359,   -9550,  -26357, -31774, 20828,  -13096, -27562, -3395,  5291,   -10447,
     -25242, 13406,  19190,  11423,  -5025,  -28036, 22019,  17859,  28170,  24891,  21431,  -28046,
@@ -80,7 +86,7 @@ typedef struct {
 } root;
 
 static inline root root_of(unsigned i) {
-    return (root){roots[i], root_shares[i]};
+    return (root){mldsa_roots[i], mldsa_root_shares[i]};
 }
 
 #define LAST_FACTOR root_of(LAST_FACTOR_NUMBER)

@@ -5,7 +5,7 @@
    a seed is derived again whenever it is needed, so that two polynomials of 32 bits a coefficient
    are in memory at a time. Signing keeps w, 24 bits a coefficient, where the signature will be, as
    far as it fits. With MLDSA_KEEPS_VECTOR, key generation and verification keep the transformed
-   vector that the matrix multiplies.
+   vector that the matrix multiplies; with MLDSA_KEEPS_CHALLENGE, verification keeps that.
 
    Secret coefficients are neither divided nor compared; whether a candidate is rejected is declared
    public, as are its commitment's hash and, once it is accepted, where its hints are: FIPS 204,
@@ -656,6 +656,9 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
     const uint8_t *hint = hints, *tops = public_key + 32;
     int32_t p[N];
     uint8_t row[ROW_BYTES];
+#ifdef MLDSA_KEEPS_CHALLENGE
+    uint8_t multiplier[ROW_BYTES]; /* the challenge, transformed */
+#endif
     if (!are_hints_valid(hints))
         return 0;
     start_message(&s, public_key, message);
@@ -663,11 +666,21 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
     keccak_start(&commitment, RATE_256);
     keccak_absorb(&commitment, row, 8);
     sample(&c, &s, signature);
+#ifdef MLDSA_KEEPS_CHALLENGE
+    transformed_challenge(p, &c);
+    for (unsigned j = 0; j < N; j++)
+        put_coefficient(multiplier + 3 * j, canonical(p[j]));
+#endif
     for (unsigned i = 0; i < K; i++) {
         unpack_top(p, tops + 320 * i);
+#ifdef MLDSA_KEEPS_CHALLENGE
+        for (unsigned j = 0; j < ROW_BYTES; j++)
+            row[j] = multiplier[j];
+#else
         for (unsigned j = 0; j < N; j++)
             put_coefficient(row + 3 * j, canonical(p[j]));
         transformed_challenge(p, &c);
+#endif
         for (unsigned j = 0; j < N; j++) {
             uint8_t *a = row + 3 * j;
             put_coefficient(a, canonical(-product(p[j], get_coefficient(a))));

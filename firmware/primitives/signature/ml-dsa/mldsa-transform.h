@@ -7,7 +7,11 @@
 /* Returns what is congruent to a, |result| < 0.51 q where |a| < 10 q, < 0.65 q where |a| < 150 q:
    2^23 = 2^13 - 1. */
 static inline int32_t centered(int32_t a) {
+#ifdef MLDSA_OWN_PRODUCTS
+    return kept_small(a);
+#else
     return a - ((a + ((int32_t)1 << 22)) >> 23) * Q;
+#endif
 }
 
 /* Returns all ones if a < 0, else 0; compilers must see neither the bounds of a nor that the result

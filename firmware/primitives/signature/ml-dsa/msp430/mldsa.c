@@ -6,4 +6,5 @@
 
 #include "signature/ml-dsa/mldsa-transform.h"
 
+#define MLDSA_KEEPS_CHALLENGE
 #include "signature/ml-dsa/mldsa-body.h"
