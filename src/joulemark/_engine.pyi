@@ -28,6 +28,8 @@ __all__ = [
     "Phy",
     "PowerInterval",
     "Profile",
+    "SecretUse",
+    "Secrets",
     "Sourced",
     "Stop",
     "Transmission",
@@ -310,6 +312,53 @@ class Followed:
         """Combinations of power states: for every part its name, state, and clock in Hz or 0."""
 
 @final
+class SecretUse:
+    """An instruction that uses a secret to decide something."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def decided_at(self) -> int:
+        """The instruction that set the flags which decide; otherwise the same."""
+    @property
+    def decides(self) -> str:
+        """`branch`, `condition`, `target`, `address`, `time` or `pointer`."""
+    @property
+    def times(self) -> int: ...
+    @property
+    def parts(self) -> list[tuple[str, int, int]]:
+        """Secret bytes that its operand can come from: name, first and last byte's number."""
+    @property
+    def extra_cycles(self) -> int | None:
+        """Cycles between its longest and its shortest time; None if later instructions decide."""
+    @property
+    def span(self) -> tuple[int, int]:
+        """For an address, the lowest and the highest that it can be."""
+    @property
+    def call_stack(self) -> list[Frame]:
+        """At the first time, innermost first; the first frame is the instruction itself."""
+
+@final
+class Secrets:
+    """What secrets decided."""
+
+    @property
+    def uses(self) -> list[SecretUse]:
+        """In order of addresses."""
+    @property
+    def reached(self) -> int:
+        """Number of different instructions executed."""
+    @property
+    def one_way(self) -> list[tuple[int, bool]]:
+        """Conditional branches that always went the same way, and whether they were taken."""
+    @property
+    def devices(self) -> list[tuple[int, list[tuple[str, int, int]]]]:
+        """Device registers that secrets were written to; what comes of them is not followed."""
+    @property
+    def lost(self) -> list[int]:
+        """Stores to secret addresses so far apart that not all they may change is marked."""
+
+@final
 class Machine:
     """An emulated chip and its board. There are no globals: create many, in any thread."""
 
@@ -481,6 +530,36 @@ class Machine:
 
         Raises:
             EngineError: the machine was created without `secrets_trace`.
+        """
+    @property
+    def follows_secrets(self) -> bool:
+        """Whether this machine's core can follow secrets."""
+    def follow_secrets(self, secrets: list[tuple[str, int, int]]) -> None:
+        """From now on follow secrets through registers and memory, and no others.
+
+        What they decide is found between the marker's edges, or without a marker from now on. What
+        was found of the same secrets before is kept.
+
+        Args:
+            secrets: name, address and number of bytes of each; at most 64.
+
+        Raises:
+            EngineError: the core cannot, there are more, or one is outside memory.
+        """
+    def forget_secrets(self) -> None:
+        """Follow no secrets any more, and forget what was found."""
+    def declare_public(self, address: int, length: int) -> None:
+        """Take bytes for public from now on, whatever they were derived from.
+
+        Raises:
+            EngineError: they are outside memory.
+        """
+    @property
+    def secrets(self) -> Secrets:
+        """What the followed secrets decided so far.
+
+        Raises:
+            EngineError: none are followed.
         """
     def write_vcd(self, path: str | PathLike[str]) -> None: ...
 

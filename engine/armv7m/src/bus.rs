@@ -64,6 +64,17 @@ pub struct Control {
     pub stack_low: u32,
 }
 
+/// What becomes of a value in a device's register, for those who follow secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It can be read there again.
+    Register,
+    /// It is an address that another bus master reads or writes.
+    Pointer,
+    /// What is read there is made of what is written to the device, and of what it reads by itself.
+    Derived,
+}
+
 /// Everything that is neither memory nor part of the core: peripherals, interrupt lines, events.
 ///
 /// `now` is the core's cycle counter, which never goes backwards. For a load or a store it is the
@@ -161,6 +172,12 @@ pub trait Bus {
     fn control(&mut self, control: &Control) -> Range<u32> {
         let _ = control;
         0..u32::MAX
+    }
+
+    /// What becomes of a value in the register at this address.
+    fn flow(&self, address: u32) -> Flow {
+        let _ = address;
+        Flow::Register
     }
 
     /// Whether the run is to end at this instruction boundary; asking clears it.

@@ -15,7 +15,7 @@ const fn add_with_carry(x: u32, y: u32, carry: bool) -> (u32, bool, bool) {
 ///
 /// Which operands end early is what `instructions/data_processing/smull_umull_timing` shows: the
 /// multiplier works on 16-bit halves and leaves out partial products of zero halves.
-fn long_multiply_cycles(x: u32, y: u32, signed: bool) -> u8 {
+pub fn long_multiply_cycles(x: u32, y: u32, signed: bool) -> u8 {
     let (xh, xl) = (x >> 16 != 0, x & 0xffff != 0);
     let (yh, yl) = (y >> 16 != 0, y & 0xffff != 0);
     let x_negative = signed && x >> 31 != 0;
@@ -36,7 +36,7 @@ fn long_multiply_cycles(x: u32, y: u32, signed: bool) -> u8 {
 /// Cycles of UMLAL and SMLAL (ARM DDI 0337G, table 18-1: 4 to 7).
 ///
 /// As [`long_multiply_cycles`], from `instructions/data_processing/smlal_umlal_timing`.
-fn long_accumulate_cycles(x: u32, y: u32, signed: bool) -> u8 {
+pub fn long_accumulate_cycles(x: u32, y: u32, signed: bool) -> u8 {
     let (xh, xl) = (x >> 16 != 0, x & 0xffff != 0);
     let (yh, yl) = (y >> 16 != 0, y & 0xffff != 0);
     let x_negative = signed && x >> 31 != 0;
@@ -56,7 +56,7 @@ fn long_accumulate_cycles(x: u32, y: u32, signed: bool) -> u8 {
 ///
 /// Four quotient bits a cycle after normalisation, by magnitudes; the corrections for a negative
 /// divisor are what `instructions/data_processing/sdiv_udiv_timing` and `sdiv_powers_of_two` show.
-fn divide_cycles(x: u32, y: u32, signed: bool) -> u8 {
+pub fn divide_cycles(x: u32, y: u32, signed: bool) -> u8 {
     if x == 0 || y == 0 {
         return 2;
     }

@@ -1,7 +1,9 @@
 //! The core's state, exceptions, and the run loop.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
@@ -12,6 +14,7 @@ use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
 use crate::op::{Kind, Op};
 use crate::registers::{Registers, literal};
+use crate::secrets::{Before, Masters, Secrets};
 use crate::stale::Stale;
 use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::timing::Timing;
@@ -162,6 +165,9 @@ pub struct Core<B: Bus> {
     address_digest: Option<u64>,
     /// The digest that was ended last.
     ended_digest: u64,
+    secrets: Option<Box<Secrets>>,
+    /// Addresses are digested, or secrets followed: every instruction is looked at.
+    is_observed: bool,
     config: Config,
 }
 
@@ -226,6 +232,8 @@ impl<B: Bus> Core<B> {
             stop_on_fault: config.stop_on_fault,
             address_digest: None,
             ended_digest: 0,
+            secrets: None,
+            is_observed: false,
             config: config.clone(),
         }
     }
@@ -391,6 +399,7 @@ impl<B: Bus> Core<B> {
     /// From now on keep a digest of every address fetched, read and written; it starts anew.
     pub fn start_address_digest(&mut self) {
         self.address_digest = Some(0);
+        self.is_observed = true;
     }
 
     /// Leave the digest as it is from here on.
@@ -398,6 +407,7 @@ impl<B: Bus> Core<B> {
         if let Some(digest) = self.address_digest.take() {
             self.ended_digest = digest;
         }
+        self.is_observed = self.secrets.is_some();
     }
 
     /// Whether addresses are being digested.
@@ -418,6 +428,78 @@ impl<B: Bus> Core<B> {
             *digest =
                 (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
+    }
+
+    /// From now on follow these secrets and no others; nothing is found until [`Core::find_uses`].
+    /// What was found before is kept. `Err` holds the first address that is no memory.
+    ///
+    /// # Errors
+    /// Part of a piece lies outside memory.
+    pub fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        let mut secrets = Box::new(Secrets::new(&self.memory));
+        for piece in pieces {
+            secrets.mark(&self.memory, piece)?;
+        }
+        if let Some(before) = self.secrets.take() {
+            secrets.keep(*before);
+        }
+        self.secrets = Some(secrets);
+        self.is_observed = true;
+        Ok(())
+    }
+
+    /// Follow no secrets any more, and forget what was found.
+    pub fn forget_secrets(&mut self) {
+        self.secrets = None;
+        self.is_observed = self.address_digest.is_some();
+    }
+
+    /// These bytes are public from here on, or come from these secrets. `Err` holds the first
+    /// address that is no memory.
+    ///
+    /// # Errors
+    /// Part of the piece lies outside memory.
+    pub fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        let secrets = self.secrets.as_mut();
+        secrets.map_or(Ok(()), |secrets| secrets.mark(&self.memory, piece))
+    }
+
+    /// Begin to find what secrets decide, or leave off; they are followed all the same.
+    pub fn find_uses(&mut self, on: bool) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.is_on = on;
+        }
+    }
+
+    /// What secrets decided; `None` where none are followed.
+    pub fn secrets(&self) -> Option<Report> {
+        let secrets = self.secrets.as_ref()?;
+        Some(secrets.report(&self.memory))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn secrets_mut(&mut self) -> Option<&mut Secrets> {
+        self.secrets.as_deref_mut()
+    }
+
+    /// Let what follows secrets look at the core.
+    #[inline]
+    pub(crate) fn follow(&mut self, look: impl FnOnce(&mut Secrets, &Before<'_>)) {
+        let Some(mut secrets) = self.secrets.take() else {
+            return;
+        };
+        let bus = &self.bus;
+        let before = Before {
+            regs: &self.regs,
+            memory: &self.memory,
+            timing: self.timing,
+            calls: &self.calls,
+            it: self.it,
+            flow: &|address| bus.flow(address),
+            reserved: self.system.float.reserved(),
+        };
+        look(&mut secrets, &before);
+        self.secrets = Some(secrets);
     }
 
     /// Calls that have not returned, outermost first.
@@ -571,7 +653,7 @@ impl<B: Bus> Core<B> {
         if self.bus.next_event().0 <= now {
             self.bus
                 .advance(Cycles(now))
-                .and_then(|()| self.bus.transfer(&mut self.memory, Cycles(now)))
+                .and_then(|()| self.transfer_by_masters(now))
                 .map_err(|fault| self.stop(fault))?;
             if now > self.pipe.now() {
                 self.foreseen = true;
@@ -584,6 +666,18 @@ impl<B: Bus> Core<B> {
             self.pended_at = due.min(now);
         }
         Ok(())
+    }
+
+    fn transfer_by_masters(&mut self, now: u64) -> Result<(), Fault> {
+        let Some(secrets) = &mut self.secrets else {
+            return self.bus.transfer(&mut self.memory, Cycles(now));
+        };
+        let mut memories = Masters {
+            memory: &mut self.memory,
+            secrets,
+            last: RefCell::default(),
+        };
+        self.bus.transfer(&mut memories, Cycles(now))
     }
 
     /// The instruction that would run next, where there is one.
@@ -656,7 +750,7 @@ impl<B: Bus> Core<B> {
     #[inline(always)]
     #[allow(clippy::inline_always)] // it has one caller, and is most of it
     fn run_plain(&mut self, first: u32, end: u32) -> u32 {
-        if self.address_digest.is_some() || self.system.mpu.is_on() {
+        if self.is_observed || self.system.mpu.is_on() {
             return 0;
         }
         let (entries, mut notes) = self.pipe.running(first, end);
@@ -753,8 +847,10 @@ impl<B: Bus> Core<B> {
     #[allow(clippy::inline_always)] // of its two callers only one matters
     pub(crate) fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
         let pc = self.pc;
-        self.touch(pc);
         self.regs.r[15] = pc.wrapping_add(4);
+        if self.is_observed {
+            self.observe(entry);
+        }
         self.fall_through = pc.wrapping_add(u32::from(entry.op.length));
         self.next_pc = self.fall_through;
         self.it_of_current = self.it;
@@ -795,6 +891,12 @@ impl<B: Bus> Core<B> {
         }
         self.pc = self.next_pc;
         Ok(())
+    }
+
+    #[inline(never)]
+    fn observe(&mut self, entry: &Entry) {
+        self.touch(self.pc);
+        self.follow(|secrets, before| secrets.before(before, entry));
     }
 
     fn skip(&mut self, entry: &Entry) {
@@ -853,17 +955,7 @@ impl<B: Bus> Core<B> {
     }
 
     pub(crate) fn condition(&self, condition: u8) -> bool {
-        let holds = match condition >> 1 {
-            0 => self.regs.z,
-            1 => self.regs.c,
-            2 => self.regs.n,
-            3 => self.regs.v,
-            4 => self.regs.c && !self.regs.z,
-            5 => self.regs.n == self.regs.v,
-            6 => self.regs.n == self.regs.v && !self.regs.z,
-            _ => return true,
-        };
-        holds != (condition & 1 != 0)
+        self.regs.holds(condition)
     }
 
     // Registers with views.
@@ -1039,7 +1131,7 @@ impl<B: Bus> Core<B> {
 
     /// Let other bus masters see what an access has done.
     fn transfer(&mut self, now: u64) -> Result<(), Trap> {
-        let done = self.bus.transfer(&mut self.memory, Cycles(now));
+        let done = self.transfer_by_masters(now);
         done.map_err(|fault| Trap::Stop(Box::new(fault)))
     }
 
@@ -1256,7 +1348,7 @@ fn bus_trap(fault: Fault, address: u32) -> Trap {
 }
 
 /// The word and the bit that a bit-band alias address stands for (B3.1, Cortex-M3 TRM section 3.7).
-const fn bit_band(address: u32) -> Option<(u32, u32)> {
+pub const fn bit_band(address: u32) -> Option<(u32, u32)> {
     if !is_bit_band_alias(address) {
         return None;
     }

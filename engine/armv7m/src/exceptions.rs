@@ -229,6 +229,7 @@ impl<B: Bus> Core<B> {
             return_address,
             status,
         ];
+        self.follow(|secrets, before| secrets.stack(before, frame));
         let mut failed = None;
         for (value, at) in values.into_iter().zip((frame..).step_by(4)) {
             match self.store(at, value, Width::Word, false) {
@@ -480,6 +481,7 @@ impl<B: Bus> Core<B> {
             self.regs.r[3],
         ] = [r0, r1, r2, r3];
         [self.regs.r[12], self.regs.r[14]] = [r12, lr];
+        self.follow(|secrets, before| secrets.unstack(before, frame));
         let bytes = if floats {
             FLOAT_FRAME_BYTES
         } else {

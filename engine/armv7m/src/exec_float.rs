@@ -116,6 +116,7 @@ impl<B: Bus> Core<B> {
             self.system.float.reserve(at, thread, privileged);
             return Ok(0);
         }
+        self.follow(|secrets, before| secrets.stack_float(before, at));
         self.store_float_state(at, false)?;
         Ok(STATE_WORDS)
     }
@@ -139,6 +140,7 @@ impl<B: Bus> Core<B> {
         for (value, at) in values.iter_mut().zip((at..).step_by(4)) {
             *value = self.load(at, Width::Word, user)?;
         }
+        self.follow(|secrets, before| secrets.unstack_float(before, frame));
         self.fpu.s[..16].copy_from_slice(&values[..16]);
         self.fpu.set_fpscr(values[16]);
         Ok(())

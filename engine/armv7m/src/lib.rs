@@ -39,12 +39,13 @@ mod oracle;
 mod pipeline;
 mod prefetch;
 mod registers;
+mod secrets;
 mod stale;
 mod system;
 mod timing;
 mod traits;
 
-pub use bus::{Bus, Control, MemorySettings, Width};
+pub use bus::{Bus, Control, Flow, MemorySettings, Width};
 pub use core::{Call, Config, Core, Exit, Limits};
 pub use memory::{DeviceWait, Port, Region, RegionKind};
 pub use timing::Timing;

@@ -428,12 +428,44 @@ impl Memory {
         })
     }
 
+    /// What the instruction at an even address is, without a mark that it was decoded.
+    pub fn look(&self, address: u32) -> Option<(Op, Traits)> {
+        let first = self.halfword(address)?;
+        let second = self.halfword(address.wrapping_add(2)).unwrap_or(0);
+        let op = decode(first, second, self.extensions);
+        Some((op, Traits::of(&op, first, second)))
+    }
+
     pub fn halfword(&self, address: u32) -> Option<u16> {
         self.place(address).map(|at| self.word(at) as u16)
     }
 
+    /// How many places there are.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The address of a place, as the memory that has its contents has it.
+    pub fn address_of(&self, at: usize) -> Option<u32> {
+        let mut banks = self.banks.iter();
+        let bank = banks.find(|bank| {
+            bank.region.alias_of.is_none() && (bank.at..bank.at + bank.size as usize).contains(&at)
+        })?;
+        Some(bank.region.start + (at - bank.at) as u32)
+    }
+
+    /// Whether an access takes as long at both addresses and at all between them, whatever was
+    /// accessed before.
+    pub fn takes_as_long(&self, first: u32, last: u32) -> bool {
+        let bank = |address| self.find(address).map(|(bank, _)| bank);
+        bank(first).is_some_and(|number| {
+            let region = &self.banks[number].region;
+            bank(last) == Some(number) && region.line_bytes == 0 && !region.cached
+        })
+    }
+
     /// Where the byte at an address is, or the halfword at an even one.
-    fn place(&self, address: u32) -> Option<usize> {
+    pub fn place(&self, address: u32) -> Option<usize> {
         let (bank, offset) = self.find(address)?;
         Some(self.banks[bank].at + offset)
     }

@@ -9,6 +9,7 @@ use crate::exec::Done;
 use crate::memo::is_it;
 use crate::memory::Entry;
 use crate::op::{Kind, Op};
+use crate::registers::Registers;
 use crate::system::UsageFault;
 use crate::traits::Traits;
 
@@ -35,7 +36,7 @@ const fn lowest(mut list: u32, count: u32) -> u32 {
 }
 
 /// Numbers of the registers of a list.
-fn registers(mut list: u32) -> impl Iterator<Item = u8> {
+pub fn registers(mut list: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let register = list.trailing_zeros();
         list &= list.wrapping_sub(1);
@@ -56,33 +57,33 @@ fn part(entry: &Entry, list: u32) -> Entry {
     part
 }
 
+/// Where the lowest register of the list belongs, and the base that is written back.
+///
+/// Of an instruction that counts down the base is written first, so that an exception's frame
+/// comes to lie below what was stored.
+fn span(regs: &Registers, op: &Op, state: u8) -> (u32, u32) {
+    let base = regs.read(op.rn);
+    let bytes = 4 * op.imm.count_ones();
+    let goes_on = state != 0 && !is_it(state);
+    match op.kind {
+        Kind::Ldmia | Kind::Stmia => (base, base.wrapping_add(bytes)),
+        _ if goes_on && op.is(Op::WRITEBACK) => (base, base),
+        _ => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
+    }
+}
+
+/// The registers that are left, the address of the first of them, and the base to write back.
+pub fn transfers(regs: &Registers, op: &Op, state: u8) -> (u32, u32, u32) {
+    let (start, back) = span(regs, op, state);
+    let list = left(op.imm, state);
+    let before = 4 * (op.imm & !list).count_ones();
+    (list, start.wrapping_add(before), back)
+}
+
 impl<B: Bus> Core<B> {
-    /// Where the lowest register of the list belongs, and the base that is written back.
-    ///
-    /// Of an instruction that counts down the base is written first, so that an exception's frame
-    /// comes to lie below what was stored.
-    fn span(&self, op: &Op, state: u8) -> (u32, u32) {
-        let base = self.regs.read(op.rn);
-        let bytes = 4 * op.imm.count_ones();
-        let goes_on = state != 0 && !is_it(state);
-        match op.kind {
-            Kind::Ldmia | Kind::Stmia => (base, base.wrapping_add(bytes)),
-            _ if goes_on && op.is(Op::WRITEBACK) => (base, base),
-            _ => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
-        }
-    }
-
-    /// The registers that are left, the address of the first of them, and the base to write back.
-    fn transfers(&self, op: &Op, state: u8) -> (u32, u32, u32) {
-        let (start, back) = self.span(op, state);
-        let list = left(op.imm, state);
-        let before = 4 * (op.imm & !list).count_ones();
-        (list, start.wrapping_add(before), back)
-    }
-
     pub(crate) fn load_multiple(&mut self, entry: &Entry) -> Done {
         let op = &entry.op;
-        let (list, start, back) = self.transfers(op, self.it_of_current);
+        let (list, start, back) = transfers(&self.regs, op, self.it_of_current);
         Self::aligned(start, 4)?;
         let branches = list & PC != 0;
         if !branches {
@@ -106,7 +107,7 @@ impl<B: Bus> Core<B> {
 
     pub(crate) fn store_multiple(&mut self, entry: &Entry) -> Done {
         let op = &entry.op;
-        let (list, start, back) = self.transfers(op, self.it_of_current);
+        let (list, start, back) = transfers(&self.regs, op, self.it_of_current);
         Self::aligned(start, 4)?;
         self.pipe.issue_access(entry, start);
         for (register, address) in registers(list).zip((start..).step_by(4)) {
@@ -136,7 +137,7 @@ impl<B: Bus> Core<B> {
         if !entry.op.kind.is_multiple() || self.system.mpu.is_on() {
             return None;
         }
-        let (list, start, _) = self.transfers(&entry.op, self.it);
+        let (list, start, _) = transfers(&self.regs, &entry.op, self.it);
         let count = list.count_ones();
         let last = start.wrapping_add(4 * count.wrapping_sub(1));
         let place = |address| {
@@ -164,7 +165,7 @@ impl<B: Bus> Core<B> {
             return false;
         };
         let op = &entry.op;
-        let (list, start, back) = self.transfers(op, self.it);
+        let (list, start, back) = transfers(&self.regs, op, self.it);
         let mut count = presented.iter().filter(|&&cycle| cycle + 2 <= at).count() as u32;
         let loads = !entry.traits.is(Traits::STORE);
         if loads && list >> op.rn & 1 != 0 {
@@ -175,6 +176,9 @@ impl<B: Bus> Core<B> {
             return false;
         }
         let done = lowest(list, count);
+        if !is_it(self.it) {
+            self.follow(|secrets, before| secrets.part(before, entry, done, start));
+        }
         self.pipe.begin_apart(self.pc, self.it, part(entry, done));
         if is_it(self.it) {
             self.pipe.conditional(false);

@@ -61,6 +61,22 @@ impl Registers {
         self.r[register as usize & 15]
     }
 
+    /// Whether a condition holds (A7.3).
+    #[inline]
+    pub const fn holds(&self, condition: u8) -> bool {
+        let holds = match condition >> 1 {
+            0 => self.z,
+            1 => self.c,
+            2 => self.n,
+            3 => self.v,
+            4 => self.c && !self.z,
+            5 => self.n == self.v,
+            6 => self.n == self.v && !self.z,
+            _ => return true,
+        };
+        holds != (condition & 1 != 0)
+    }
+
     /// The second operand and the carry that comes out of its shift.
     #[inline(always)]
     #[allow(clippy::inline_always)] // most have no shift

@@ -7,6 +7,7 @@ pub mod fault;
 pub mod i2c;
 pub mod image;
 pub mod memories;
+pub mod secrets;
 pub mod symbols;
 pub mod time;
 pub mod trace;

@@ -7,7 +7,7 @@ pub mod sections;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
+use joulemark_armv7m::{Bus, Control, Flow, MemorySettings, Width};
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Hertz, I2c, Image, Memories, Picoseconds, Timeline,
 };
@@ -192,6 +192,11 @@ pub trait Peripherals: Send + Sync {
     ) -> Result<bool, Fault> {
         let _ = (memory, now, timeline);
         Ok(false)
+    }
+    /// What becomes of a value in the register at this address.
+    fn flow(&self, address: u32) -> Flow {
+        let _ = address;
+        Flow::Register
     }
     /// When [`Peripherals::advance`] or [`Peripherals::transfer`] has work to do.
     fn next_event(&self) -> Cycles;
@@ -603,6 +608,10 @@ impl Bus for CortexM {
             self.set_due();
         }
         Ok(())
+    }
+
+    fn flow(&self, address: u32) -> Flow {
+        self.series.flow(address)
     }
 
     fn interrupts(&self) -> [u64; 4] {

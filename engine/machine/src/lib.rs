@@ -9,6 +9,7 @@ mod follow;
 mod pins;
 mod profile;
 mod report;
+mod secrets;
 mod series;
 mod shell;
 mod system;
@@ -21,6 +22,7 @@ use joulemark_kernel::{ChipError, Picoseconds};
 pub use cores::{load_image, parse_image, targets};
 pub use follow::{Cost, Followed, PartState, Place, Turn};
 pub use profile::{CallPath, FunctionCost, Profile};
+pub use secrets::{Part, Secret, SecretUse, Secrets};
 pub use series::{load_chip, parse_chip};
 pub use shell::Machine;
 

@@ -5,7 +5,7 @@ use joulemark_kernel::{Caller, Fault, Symbols};
 use crate::{FaultReport, Frame};
 
 /// Locate an address; `lookup` is an address that certainly belongs to the same function.
-fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
+pub(crate) fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
     let nearest = symbols.nearest(lookup);
     let (symbol, start) = nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
     Frame {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Wiring};
 use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::secrets::Piece;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Picoseconds};
 use joulemark_radio::Antenna;
@@ -12,6 +13,7 @@ use joulemark_radio::Antenna;
 use crate::follow::{Followed, Follower, Sight};
 use crate::profile;
 use crate::report::fault_report;
+use crate::secrets::{Names, Secret, Secrets};
 use crate::series::Series;
 use crate::system::{Exit, Limits, System};
 use crate::{Error, Options, Profile, Profiling, Reason, Stop, Until};
@@ -28,6 +30,8 @@ pub struct Machine {
     /// Every run stops before these addresses.
     watched: BTreeSet<u32>,
     follower: Option<Box<Follower>>,
+    /// The secrets that are followed.
+    names: Option<Names>,
     resets: u32,
 }
 
@@ -73,6 +77,7 @@ impl Machine {
             stopped_at: None,
             watched: BTreeSet::new(),
             follower: None,
+            names: None,
             resets: 0,
         };
         machine.clear_observations();
@@ -271,6 +276,7 @@ impl Machine {
             if self.options.secrets_trace {
                 self.system.watch_addresses(edge.rising);
             }
+            self.system.find_uses(edge.rising);
             self.marker_edges.push(MarkerEdge {
                 rising: edge.rising,
                 cycles: edge.cycles.0,
@@ -536,6 +542,77 @@ impl Machine {
         let nodes = self.system.profile()?;
         let follower = self.follower.as_ref()?;
         Some(follower.followed(profile::paths(&nodes, &self.image.symbols)))
+    }
+
+    /// Whether this machine's core can follow secrets.
+    pub fn follows_secrets(&self) -> bool {
+        self.system.follows_secrets()
+    }
+
+    /// From now on follow these secrets and no others, through registers and memory. What they
+    /// decide is found between the marker's edges, or without a marker from now on. What was found
+    /// of the same secrets before is kept.
+    ///
+    /// # Errors
+    /// The core cannot follow secrets, there are more than 64, or one is outside memory.
+    pub fn follow_secrets(&mut self, secrets: &[Secret]) -> Result<(), Error> {
+        if !self.follows_secrets() {
+            let what = "the emulation of this core does not follow secrets";
+            return Err(Error::Argument(what.into()));
+        }
+        let names = Names::of(secrets).ok_or_else(|| {
+            Error::Argument(format!("{} secrets are more than 64", secrets.len()))
+        })?;
+        for secret in secrets {
+            self.system.data_address(secret.address)?;
+            let last = secret.address.saturating_add(secret.length.max(1) - 1);
+            self.system.data_address(last)?;
+        }
+        if self.names.as_ref().is_some_and(|before| *before != names) {
+            // Their origins have other meanings.
+            self.system.forget_secrets();
+        }
+        self.system
+            .follow_secrets(&names.pieces())
+            .map_err(|bad| self.no_secret(bad))?;
+        self.system.find_uses(self.options.marker.is_none());
+        self.names = Some(names);
+        Ok(())
+    }
+
+    /// Follow no secrets any more, and forget what was found.
+    pub fn forget_secrets(&mut self) {
+        self.system.forget_secrets();
+        self.names = None;
+    }
+
+    /// These bytes are public from here on, whatever they were derived from.
+    ///
+    /// # Errors
+    /// They are outside memory.
+    pub fn declare_public(&mut self, address: u32, length: u32) -> Result<(), Error> {
+        let piece = Piece {
+            address: self.system.data_address(address)?,
+            length,
+            origin: 0,
+        };
+        self.system
+            .mark_secret(&piece)
+            .map_err(|bad| self.no_secret(bad))
+    }
+
+    fn no_secret(&self, bad: u32) -> Error {
+        let width = self.system.digits() + 2;
+        Error::Argument(format!(
+            "no secret can be followed at {bad:#0width$x}, which is neither flash nor RAM"
+        ))
+    }
+
+    /// What the followed secrets decided; `None` if none are followed.
+    pub fn secrets(&self) -> Option<Secrets> {
+        let report = self.system.secrets()?;
+        let names = self.names.as_ref()?;
+        Some(names.of_report(report, &self.image.symbols))
     }
 
     /// The digest of the addresses between the marker's edges, or without a marker since the last

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 use joulemark_radio::Antenna;
 
@@ -112,6 +113,38 @@ pub trait System: Any + Send + Sync {
     fn watch_addresses(&mut self, on: bool);
     fn is_watching_addresses(&self) -> bool;
     fn address_digest(&self) -> u64;
+    /// Whether this core can follow secrets; without it, the methods that follow do nothing.
+    fn follows_secrets(&self) -> bool {
+        false
+    }
+    /// From now on follow these secrets and no others; nothing is found until
+    /// [`System::find_uses`]. `Err` holds the first address that is not memory.
+    ///
+    /// # Errors
+    /// Part of a piece is not memory.
+    fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        let _ = pieces;
+        Ok(())
+    }
+    /// Follow no secrets any more.
+    fn forget_secrets(&mut self) {}
+    /// Mark bytes as secret, or as public if they come from nothing. `Err` holds the first address
+    /// that is not memory.
+    ///
+    /// # Errors
+    /// Part of the piece is not memory.
+    fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        let _ = piece;
+        Ok(())
+    }
+    /// Start or stop finding what secrets decide; following continues.
+    fn find_uses(&mut self, on: bool) {
+        let _ = on;
+    }
+    /// What secrets decided; `None` if none are followed.
+    fn secrets(&self) -> Option<Report> {
+        None
+    }
     /// Start to count cycles by function.
     fn start_profile(&mut self, symbols: &Symbols);
     /// Return the counters; `None` if profiling was not started.

@@ -55,6 +55,17 @@ pub struct Transfer {
     pub cycles: Cycles,
 }
 
+/// What becomes of a value in a peripheral register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It can be read there again.
+    Register,
+    /// It is an operand or a result of the hardware multiplier.
+    Multiplier,
+    /// It is an address that DMA reads or writes.
+    Pointer,
+}
+
 /// Everything except flash and RAM: peripherals, interrupts, events.
 ///
 /// `now` is the core's cycle counter, which never goes backwards.
@@ -127,6 +138,13 @@ pub trait Bus {
     fn next_transfer(&mut self, is_asleep: bool) -> Option<Transfer> {
         let _ = is_asleep;
         None
+    }
+
+    /// What becomes of a value in the peripheral register at this address, for those who follow
+    /// secrets.
+    fn flow(&self, address: u16) -> Flow {
+        let _ = address;
+        Flow::Register
     }
 
     /// Whether the run is to end at this instruction boundary; this clears the request.

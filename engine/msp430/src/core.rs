@@ -1,12 +1,15 @@
 //! The core's state, its memory and bus accesses, and its interface to a machine.
 
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
+use crate::alu::Flags;
 use crate::bus::{Bus, FlashEffect, Width};
 use crate::memory::{Region, State, attribute};
 use crate::observe::{Call, Observer, Profile};
 use crate::registers::status::{CPUOFF, GIE, POWER};
 use crate::registers::{CG, PC, SP, SR};
+use crate::secrets::{Before, Secrets};
 
 /// Address of the reset vector (SLAU049F, table 2-1).
 pub const RESET_VECTOR: u16 = 0xfffe;
@@ -26,6 +29,7 @@ pub struct Core<B: Bus> {
     pub(crate) ask_bus: bool,
     /// Mirrors of memory: first address, size, first mirrored address.
     mirrors: Vec<(u16, u16, u16)>,
+    pub(crate) secrets: Option<Box<Secrets>>,
 }
 
 impl<B: Bus> Core<B> {
@@ -42,6 +46,7 @@ impl<B: Bus> Core<B> {
             interruptible: false,
             ask_bus: true,
             mirrors: Vec::new(),
+            secrets: None,
         }
     }
 
@@ -208,6 +213,58 @@ impl<B: Bus> Core<B> {
         self.observer.digest()
     }
 
+    /// From now on follow these secrets and no others; nothing is found until
+    /// [`Core::find_uses`]. What was found before is kept.
+    pub fn follow_secrets(&mut self, pieces: &[Piece]) {
+        let mut secrets = Box::new(Secrets::new());
+        for piece in pieces {
+            secrets.mark(piece);
+        }
+        if let Some(before) = self.secrets.take() {
+            secrets.keep(*before);
+        }
+        self.secrets = Some(secrets);
+    }
+
+    /// Follow no secrets any more, and forget what was found.
+    pub fn forget_secrets(&mut self) {
+        self.secrets = None;
+    }
+
+    /// These bytes are public from here on, or come from these secrets.
+    pub fn mark_secret(&mut self, piece: &Piece) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.mark(piece);
+        }
+    }
+
+    /// Begin to find what secrets decide, or leave off; they are followed all the same.
+    pub fn find_uses(&mut self, on: bool) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.is_on = on;
+        }
+    }
+
+    /// What secrets decided; `None` where none are followed.
+    pub fn secrets(&self) -> Option<Report> {
+        self.secrets.as_ref().map(|secrets| secrets.report())
+    }
+
+    /// Let what follows secrets look at the core.
+    pub(crate) fn follow(&mut self, pc: u16, look: impl FnOnce(&mut Secrets, &Before<'_>)) {
+        if let Some(secrets) = &mut self.secrets {
+            let bus = &self.bus;
+            let before = Before {
+                state: &self.state,
+                calls: self.observer.calls(),
+                flags: Flags::from_status(self.state.registers[SR]),
+                flow: &|address| bus.flow(address),
+                pc,
+            };
+            look(secrets, &before);
+        }
+    }
+
     /// Start to count cycles by function. `functions` maps each even address (index: address / 2;
     /// length 32768) to a function number of the caller's choice.
     pub fn start_profile(&mut self, functions: Box<[u16; 0x8000]>) {
@@ -274,6 +331,9 @@ impl<B: Bus> Core<B> {
 
     /// Undo the decoding of the instruction that contains this byte.
     pub(crate) fn forget_code(&mut self, address: u16) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.forget_code(address);
+        }
         if self.state.has(address, attribute::DECODED) || self.state.is_breakpoint(address) {
             self.state.forget(address);
         }

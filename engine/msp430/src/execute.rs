@@ -21,6 +21,7 @@ use crate::decode::Condition;
 use crate::memory::{State, attribute};
 use crate::observe::{Call, Observer};
 use crate::registers::{PC, SP, SR};
+use crate::secrets::Before;
 use crate::slots::{LONGEST_RUN, Rest, SLOTS, Slot, index, kind};
 use crate::timing;
 
@@ -278,16 +279,18 @@ impl<B: Bus> Core<B> {
     /// breakpoint is next.
     pub(crate) fn run_blocks(&mut self, until: u64) -> Result<(), Box<Fault>> {
         while self.cycles < until && !self.ask_bus {
-            let leave = if self.observer.is_profiling() {
-                self.execute_runs::<true, true>(until)
+            let leave = if self.secrets.is_some() {
+                self.execute_runs::<true, true, true>(until)
+            } else if self.observer.is_profiling() {
+                self.execute_runs::<true, true, false>(until)
             } else if self.observer.is_digesting() {
-                match self.execute_runs::<true, false>(until) {
-                    Leave::Until => self.execute_runs::<true, true>(until),
+                match self.execute_runs::<true, false, false>(until) {
+                    Leave::Until => self.execute_runs::<true, true, false>(until),
                     leave => leave,
                 }
             } else {
-                match self.execute_runs::<false, false>(until) {
-                    Leave::Until => self.execute_runs::<false, true>(until),
+                match self.execute_runs::<false, false, false>(until) {
+                    Leave::Until => self.execute_runs::<false, true, false>(until),
                     leave => leave,
                 }
             };
@@ -364,9 +367,14 @@ impl<B: Bus> Core<B> {
     }
 
     /// The loop itself. With `EXACT`, it counts instructions one by one and stops at `until`;
-    /// otherwise it counts whole runs and does not enter one that would pass `until`.
+    /// otherwise it counts whole runs and does not enter one that would pass `until`. With `FOLLOW`,
+    /// which needs `EXACT`, secrets are followed.
     #[allow(clippy::identity_op, reason = "some of a generated sequence are small")]
-    fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
+    fn execute_runs<const OBSERVE: bool, const EXACT: bool, const FOLLOW: bool>(
+        &mut self,
+        until: u64,
+    ) -> Leave {
+        let mut secrets = if FOLLOW { self.secrets.take() } else { None };
         let mut machine = Machine {
             state: &mut self.state,
             observer: &mut self.observer,
@@ -394,6 +402,9 @@ impl<B: Bus> Core<B> {
             }
             loop {
                 if EXACT {
+                    if let Some(secrets) = &mut secrets {
+                        secrets.is_ahead = false;
+                    }
                     if cycles >= until {
                         break 'runs Leave::Until;
                     }
@@ -421,6 +432,28 @@ impl<B: Bus> Core<B> {
                         }
                         break 'runs $why;
                     }};
+                }
+                if FOLLOW
+                    && let Some(secrets) = &mut secrets
+                    && !matches!(
+                        usize::from(slot.kind),
+                        kind::SLOW | kind::UNDECODED | kind::BREAKPOINT
+                    )
+                {
+                    // The first time, the slow way decodes it.
+                    let Some(instruction) = secrets.decoded[ip] else {
+                        leave!(Leave::Slow);
+                    };
+                    let bus = &*machine.bus;
+                    let before = Before {
+                        state: machine.state,
+                        calls: machine.observer.calls(),
+                        flags,
+                        flow: &|address| bus.flow(address),
+                        pc: (ip << 1) as u16,
+                    };
+                    secrets.before(&before, &instruction);
+                    secrets.is_ahead = true;
                 }
                 // Continue with the next instruction of the run.
                 macro_rules! advance {
@@ -587,6 +620,9 @@ impl<B: Bus> Core<B> {
         machine.state.registers[SR] = flags.into_status(machine.state.registers[SR]);
         self.cycles = cycles;
         self.instructions = instructions;
+        if FOLLOW {
+            self.secrets = secrets;
+        }
         leave
     }
 }

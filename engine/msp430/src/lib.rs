@@ -55,11 +55,12 @@ mod memory;
 mod observe;
 mod registers;
 mod run;
+mod secrets;
 mod slots;
 mod step;
 mod timing;
 
-pub use bus::{Bus, FlashEffect, FlashOperation, Transfer, Width};
+pub use bus::{Bus, FlashEffect, FlashOperation, Flow, Transfer, Width};
 pub use core::{Core, RESET_VECTOR};
 pub use memory::{Region, RegionKind};
 pub use observe::{Call, Node, Profile};

@@ -6,6 +6,7 @@ use crate::bus::{Bus, Transfer, Width};
 use crate::core::Core;
 use crate::registers::status::{CPUOFF, GIE};
 use crate::registers::{PC, SP, SR};
+use crate::secrets::Secrets;
 use crate::timing;
 
 /// When a run ends at the latest.
@@ -117,6 +118,8 @@ impl<B: Bus> Core<B> {
             destination,
             cycles,
         } = transfer;
+        let pc = self.state.registers[PC];
+        self.follow(pc, |secrets, before| secrets.transfer(before, &transfer));
         let value = self.read(source.0, source.1 == Width::Byte, self.cycles)?;
         let is_byte = destination.1 == Width::Byte;
         let value = if is_byte { value & 0xff } else { value };
@@ -133,6 +136,7 @@ impl<B: Bus> Core<B> {
     fn accept(&mut self, vector: u16) -> Result<(), Box<Fault>> {
         let (pc, status) = (self.state.registers[PC], self.state.registers[SR]);
         let target = self.read(vector, false, self.cycles)?;
+        self.follow(pc, Secrets::accept);
         self.observer
             .charge(self.active_cycles(), self.instructions);
         self.push(pc)?;

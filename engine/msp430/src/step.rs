@@ -37,6 +37,22 @@ impl<B: Bus> Core<B> {
         })
     }
 
+    /// The same, remembered for those who follow secrets.
+    fn fetch_next(&mut self, pc: u16) -> Result<Instruction, Box<Fault>> {
+        let number = usize::from(pc >> 1);
+        if let Some(secrets) = &self.secrets
+            && pc & 1 == 0
+            && let Some(instruction) = secrets.decoded[number]
+        {
+            return Ok(instruction);
+        }
+        let instruction = self.fetch(pc)?;
+        if let Some(secrets) = &mut self.secrets {
+            secrets.decoded[number] = Some(instruction);
+        }
+        Ok(instruction)
+    }
+
     fn check_executable(&self, address: u16) -> Result<(), Box<Fault>> {
         let all = |fact| self.state.has(address, fact) && self.state.has(address | 1, fact);
         let (kind, message) = if self.state.is_peripheral(address) {
@@ -70,12 +86,17 @@ impl<B: Bus> Core<B> {
         let sp = self.state.registers[SP];
         self.observer
             .at(pc, sp, self.active_cycles(), self.instructions);
-        let instruction = self.fetch(pc)?;
+        let instruction = self.fetch_next(pc)?;
         let before = self.state.registers[SR];
         let cycles = u64::from(instruction.cycles);
         self.state.registers[PC] = pc.wrapping_add(instruction.length);
         self.cycles += cycles;
         self.instructions += 1;
+        self.follow(pc, |secrets, before| {
+            if !std::mem::take(&mut secrets.is_ahead) {
+                secrets.before(before, &instruction);
+            }
+        });
         if let Err(fault) = self.execute(instruction) {
             self.state.registers[PC] = pc;
             self.state.registers[SP] = sp;

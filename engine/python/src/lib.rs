@@ -278,6 +278,16 @@ struct Frame {
     offset: u32,
 }
 
+impl From<machine::Frame> for Frame {
+    fn from(frame: machine::Frame) -> Self {
+        Self {
+            address: frame.address,
+            symbol: frame.symbol,
+            offset: frame.offset,
+        }
+    }
+}
+
 /// The devices that a board file wires to its chip.
 #[pyclass(frozen, module = "joulemark._engine")]
 struct Wiring {
@@ -353,15 +363,7 @@ impl From<machine::Stop> for Stop {
                 kind: fault.kind,
                 message: fault.message,
                 address: fault.address,
-                call_stack: fault
-                    .call_stack
-                    .into_iter()
-                    .map(|frame| Frame {
-                        address: frame.address,
-                        symbol: frame.symbol,
-                        offset: frame.offset,
-                    })
-                    .collect(),
+                call_stack: fault.call_stack.into_iter().map(Frame::from).collect(),
             }),
         }
     }
@@ -477,6 +479,57 @@ impl From<machine::Followed> for Followed {
             states: states
                 .map(|states| states.into_iter().map(owned).collect())
                 .collect(),
+        }
+    }
+}
+
+/// Consecutive bytes of a secret: its name, the first and the last byte's number.
+type Part = (String, u32, u32);
+
+/// An instruction that uses a secret to decide something.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct SecretUse {
+    address: u32,
+    decided_at: u32,
+    decides: &'static str,
+    times: u64,
+    parts: Vec<Part>,
+    extra_cycles: Option<u32>,
+    span: (u32, u32),
+    call_stack: Vec<Frame>,
+}
+
+/// What secrets decided.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct Secrets {
+    uses: Vec<SecretUse>,
+    reached: usize,
+    one_way: Vec<(u32, bool)>,
+    devices: Vec<(u32, Vec<Part>)>,
+    lost: Vec<u32>,
+}
+
+impl From<machine::Secrets> for Secrets {
+    fn from(secrets: machine::Secrets) -> Self {
+        let uses = secrets.uses.into_iter();
+        Self {
+            uses: uses
+                .map(|found| SecretUse {
+                    address: found.address,
+                    decided_at: found.decided_at,
+                    decides: found.decides,
+                    times: found.times,
+                    parts: found.parts,
+                    extra_cycles: found.extra_cycles,
+                    span: found.span,
+                    call_stack: found.call_stack.into_iter().map(Frame::from).collect(),
+                })
+                .collect(),
+            reached: secrets.reached,
+            one_way: secrets.one_way,
+            devices: secrets.devices,
+            lost: secrets.lost,
         }
     }
 }
@@ -783,6 +836,41 @@ impl Machine {
         Ok(format!("{digest:016x}"))
     }
 
+    #[getter]
+    fn follows_secrets(&self) -> bool {
+        self.machine.follows_secrets()
+    }
+
+    fn follow_secrets(&mut self, secrets: Vec<(String, Word, Word)>) -> PyResult<()> {
+        let secrets: Vec<machine::Secret> = secrets
+            .into_iter()
+            .map(|(name, address, length)| machine::Secret {
+                name,
+                address: address.0,
+                length: length.0,
+            })
+            .collect();
+        self.machine.follow_secrets(&secrets).map_err(machine_error)
+    }
+
+    fn forget_secrets(&mut self) {
+        self.machine.forget_secrets();
+    }
+
+    fn declare_public(&mut self, address: Word, length: Word) -> PyResult<()> {
+        self.machine
+            .declare_public(address.0, length.0)
+            .map_err(machine_error)
+    }
+
+    #[getter]
+    fn secrets(&self) -> PyResult<Secrets> {
+        let secrets = self.machine.secrets().ok_or_else(|| {
+            EngineError::new_err("no secrets are followed; call follow_secrets first")
+        })?;
+        Ok(Secrets::from(secrets))
+    }
+
     fn write_vcd(&self, path: PathBuf) -> PyResult<()> {
         let failed = |error| PyOSError::new_err(format!("{}: {error}", path.display()));
         let file = std::fs::File::create(&path).map_err(failed)?;
@@ -802,8 +890,8 @@ mod _engine {
     #[pymodule_export]
     use super::{
         BoardError, CallPath, Chip, ChipError, EngineError, Fault, Followed, Frame, FunctionCost,
-        Image, ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced,
-        Stop, Wiring,
+        Image, ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, SecretUse,
+        Secrets, Sourced, Stop, Wiring,
     };
 
     /// Digest of what the engine computes.

@@ -118,6 +118,15 @@ impl FloatControl {
         self.fpccr & LSPACT != 0
     }
 
+    /// Where it waits to go.
+    pub const fn reserved(&self) -> Option<u32> {
+        if self.is_reserved() {
+            Some(self.fpcar)
+        } else {
+            None
+        }
+    }
+
     /// Where state has to go before it is changed, and whether as of unprivileged code; it is as good as there
     /// afterwards.
     pub const fn take_reserved(&mut self) -> Option<(u32, bool)> {

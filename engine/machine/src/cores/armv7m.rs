@@ -7,6 +7,7 @@ use std::sync::Arc;
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind, Mirror};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
 };
@@ -574,6 +575,30 @@ impl System for Armv7m {
 
     fn address_digest(&self) -> u64 {
         self.core.address_digest()
+    }
+
+    fn follows_secrets(&self) -> bool {
+        true
+    }
+
+    fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        self.core.follow_secrets(pieces)
+    }
+
+    fn forget_secrets(&mut self) {
+        self.core.forget_secrets();
+    }
+
+    fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        self.core.mark_secret(piece)
+    }
+
+    fn find_uses(&mut self, on: bool) {
+        self.core.find_uses(on);
+    }
+
+    fn secrets(&self) -> Option<Report> {
+        self.core.secrets()
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::image::{Sections, Target};
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
 use joulemark_peripherals::adc12::Inputs;
@@ -386,6 +387,36 @@ impl System for Msp430 {
 
     fn address_digest(&self) -> u64 {
         self.core.address_digest()
+    }
+
+    fn follows_secrets(&self) -> bool {
+        true
+    }
+
+    fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        for piece in pieces {
+            self.read_memory(piece.address, piece.length as usize)?;
+        }
+        self.core.follow_secrets(pieces);
+        Ok(())
+    }
+
+    fn forget_secrets(&mut self) {
+        self.core.forget_secrets();
+    }
+
+    fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        self.read_memory(piece.address, piece.length as usize)?;
+        self.core.mark_secret(piece);
+        Ok(())
+    }
+
+    fn find_uses(&mut self, on: bool) {
+        self.core.find_uses(on);
+    }
+
+    fn secrets(&self) -> Option<Report> {
+        self.core.secrets()
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use joulemark_armv7m::Flow;
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FineHertz, Hertz, Memories, Picoseconds, Timeline,
@@ -558,6 +559,16 @@ impl Peripherals for Cc2538 {
             ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }
         Ok(())
+    }
+
+    fn flow(&self, address: u32) -> Flow {
+        match self.parameters.instances.find(address) {
+            // DMAC_CHx_EXTADDR.
+            Some((Block::Aes, 0x04 | 0x24)) => Flow::Pointer,
+            // AES_IV, which is chained, and AES_TAG_OUT.
+            Some((Block::Aes, 0x540..=0x54c | 0x570..=0x57c)) => Flow::Derived,
+            _ => Flow::Register,
+        }
     }
 
     fn transfer(

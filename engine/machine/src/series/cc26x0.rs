@@ -4,7 +4,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use joulemark_armv7m::{MemorySettings, Width};
+use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds,
@@ -878,6 +878,16 @@ impl Peripherals for Cc26x0 {
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {
         let low = FineHertz::new(self.low_hz, ppb);
         self.rtc.set_clocks(self.core_hz, low, now);
+    }
+
+    fn flow(&self, address: u32) -> Flow {
+        match self.parameters.instances.find(Self::buffered(address)) {
+            // DMAC_CHx_EXTADDR.
+            Some((Block::Crypto, 0x04 | 0x24)) => Flow::Pointer,
+            // AES_IV, which is chained, and AES_TAG_OUT.
+            Some((Block::Crypto, 0x540..=0x54c | 0x570..=0x57c)) => Flow::Derived,
+            _ => Flow::Register,
+        }
     }
 
     fn transfer(

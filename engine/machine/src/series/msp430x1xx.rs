@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
-use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Transfer, Width};
+use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Flow, Transfer, Width};
 use joulemark_peripherals::adc12::Inputs;
 use joulemark_peripherals::dma::{Trigger, Triggers};
 use joulemark_peripherals::flash::{self, Bank, Effect};
@@ -906,6 +906,15 @@ impl Bus for Msp430x1xx {
         self.note_power(now);
         self.reschedule();
         wait
+    }
+
+    fn flow(&self, address: u16) -> Flow {
+        match address {
+            0x0130..=0x013f => Flow::Multiplier,
+            // DMAxSA and DMAxDA.
+            0x01e0..=0x01f7 if matches!(address >> 1 & 3, 1 | 2) => Flow::Pointer,
+            _ => Flow::Register,
+        }
     }
 
     fn next_transfer(&mut self, is_asleep: bool) -> Option<Transfer> {

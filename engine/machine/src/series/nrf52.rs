@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use joulemark_armv7m::MemorySettings;
+use joulemark_armv7m::{Flow, MemorySettings};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
@@ -602,6 +602,14 @@ impl Peripherals for Nrf52 {
         }
         advanced?;
         self.unreachable.take().map_or(Ok(()), Err)
+    }
+
+    fn flow(&self, address: u32) -> Flow {
+        match self.parameters.instances.find(address) {
+            // RXD.PTR and TXD.PTR.
+            Some((Block::Uart(_), 0x534 | 0x544)) => Flow::Pointer,
+            _ => Flow::Register,
+        }
     }
 
     fn transfer(

@@ -1,0 +1,1007 @@
+//! Secrets followed through the core: beside each bit of registers and memory, whether it depends on
+//! a secret ([`joulemark_kernel::secrets`]).
+//!
+//! Before an instruction executes, its data flow is worked out here from the same decoded operation
+//! and the same registers. What is followed is data: what a secret branch leads to is not, so that
+//! behind a finding of a branch other findings can be missing.
+
+mod compute;
+mod float;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use joulemark_kernel::Memories;
+use joulemark_kernel::secrets::{Decides, Finds, Found, Origins, Piece, Report, Word, passed};
+
+use crate::bus::{Flow, Width};
+use crate::core::{Call, bit_band};
+use crate::memo::is_it;
+use crate::memory::{Entry, Memory};
+use crate::multiple::{registers, transfers};
+use crate::op::{Kind, Op};
+use crate::registers::{Registers, literal};
+use crate::timing::Timing;
+use crate::traits::{Class, Traits};
+
+/// The widest span of addresses of a store that is marked as a whole, in bytes: a table of secrets.
+const WIDEST_SPAN: u32 = 4096;
+
+const PC: usize = 15;
+const SP: u8 = 13;
+
+/// What the core holds before an instruction.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    pub regs: &'a Registers,
+    pub memory: &'a Memory,
+    pub timing: Timing,
+    pub calls: &'a [Call],
+    /// ITSTATE.
+    pub it: u8,
+    /// What becomes of a value in a device's register.
+    pub flow: &'a dyn Fn(u32) -> Flow,
+    /// Where floating-point state waits to be stacked.
+    pub reserved: Option<u32>,
+}
+
+/// Which flags are secret.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // one for each flip-flop
+struct Flags {
+    n: bool,
+    z: bool,
+    c: bool,
+    v: bool,
+    q: bool,
+    ge: u8,
+    from: Origins,
+}
+
+impl Flags {
+    const fn any(&self) -> bool {
+        self.n | self.z | self.c | self.v | self.q || self.ge != 0
+    }
+}
+
+/// Bits that depend on secrets, and what was found.
+pub struct Secrets {
+    r: [u32; 16],
+    from: [Origins; 16],
+    flags: Flags,
+    /// The instruction that set them, and the one that is looked at.
+    flags_at: u32,
+    here: u32,
+    s: [u32; 32],
+    s_from: [Origins; 32],
+    /// FPSCR.
+    conditions: u32,
+    conditions_from: Origins,
+    /// A mask for each byte of memory, and where it comes from; the latter counts only where the
+    /// mask is not zero.
+    bytes: Vec<u8>,
+    origins: Vec<Origins>,
+    /// Of device registers that secrets were written to.
+    devices: HashMap<u32, (u32, Origins)>,
+    /// Of all that other bus masters read.
+    masters: Origins,
+    /// How control passed each halfword.
+    passed: Vec<u8>,
+    /// Whether the instruction executes depends on a secret: so does all that it writes.
+    doubt: Option<Origins>,
+    pub finds: Finds,
+}
+
+impl Secrets {
+    /// Nothing is secret yet.
+    pub fn new(memory: &Memory) -> Self {
+        let size = memory.size();
+        Self {
+            r: [0; 16],
+            from: [0; 16],
+            flags: Flags::default(),
+            flags_at: 0,
+            here: 0,
+            s: [0; 32],
+            s_from: [0; 32],
+            conditions: 0,
+            conditions_from: 0,
+            bytes: vec![0; size],
+            origins: vec![0; size],
+            devices: HashMap::new(),
+            masters: 0,
+            passed: vec![0; size / 2 + 1],
+            doubt: None,
+            finds: Finds::default(),
+        }
+    }
+
+    /// Keep what was found earlier.
+    pub fn keep(&mut self, earlier: Self) {
+        self.finds = earlier.finds;
+        self.finds.is_on = false;
+        self.passed = earlier.passed;
+    }
+
+    /// These bytes are secret from here on, or public where they come from nothing. `Err` holds the
+    /// first address that is no memory.
+    pub fn mark(&mut self, memory: &Memory, piece: &Piece) -> Result<(), u32> {
+        let mask = if piece.origin == 0 { 0 } else { 0xff };
+        for address in (piece.address..).take(piece.length as usize) {
+            let at = memory.place(address).ok_or(address)?;
+            self.bytes[at] = mask;
+            self.origins[at] = piece.origin;
+        }
+        Ok(())
+    }
+
+    /// Which bits of memory are secret.
+    #[cfg(test)]
+    pub fn of_memory(&self, at: usize) -> u8 {
+        self.bytes[at]
+    }
+
+    /// Which bits of a register are secret.
+    #[cfg(test)]
+    pub const fn of_register(&self, number: usize) -> u32 {
+        self.r[number]
+    }
+
+    /// Which bits of the program status register are secret.
+    #[cfg(test)]
+    pub fn of_status(&self) -> u32 {
+        self.status()
+    }
+
+    /// Which bits of a floating-point register, or of FPSCR, are secret.
+    #[cfg(test)]
+    pub const fn of_float(&self, number: usize) -> u32 {
+        if number < 32 {
+            self.s[number]
+        } else {
+            self.conditions
+        }
+    }
+
+    #[cfg(test)]
+    pub fn set_memory(&mut self, at: usize, secret: u8) {
+        self.bytes[at] = secret;
+        self.origins[at] = 1;
+    }
+
+    #[cfg(test)]
+    pub fn set_register(&mut self, number: u8, secret: u32) {
+        self.set(number, secret, 1);
+    }
+
+    #[cfg(test)]
+    pub fn set_status(&mut self, secret: u32) {
+        self.write_status(secret, 1, u32::MAX);
+    }
+
+    #[cfg(test)]
+    pub fn set_float(&mut self, number: u8, secret: u32) {
+        if number < 32 {
+            self.set_single(number, secret, 1);
+        } else {
+            self.conditions = secret;
+            self.conditions_from = 1;
+        }
+    }
+
+    /// What was found.
+    pub fn report(&self, memory: &Memory) -> Report {
+        let passed = self.passed.iter().enumerate();
+        let places = passed
+            .filter(|&(_, &passed)| passed != 0)
+            .filter_map(|(half, &passed)| Some((memory.address_of(2 * half)?, passed)));
+        self.finds.report(places)
+    }
+
+    /// Work out what the instruction that comes next does with secrets.
+    pub fn before(&mut self, core: &Before<'_>, entry: &Entry) {
+        let op = &entry.op;
+        self.here = entry.address;
+        if self.finds.is_on
+            && let Some(at) = core.memory.place(entry.address)
+        {
+            self.passed[at / 2] |= passed::HERE | way(core.regs, op);
+        }
+        if is_it(core.it) {
+            let holds = core.regs.holds(core.it >> 4);
+            if self.condition_is_secret(core.it >> 4, core.regs) {
+                self.doubt = Some(self.flags.from);
+                if entry.traits.is_branch() {
+                    self.find(core, entry.address, Decides::Branch, self.flags.from, None);
+                }
+            } else if !holds && !entry.traits.is(Traits::NEVER_SKIPPED) {
+                return;
+            }
+        }
+        self.flow(core, entry);
+        self.doubt = None;
+    }
+
+    fn flow(&mut self, core: &Before<'_>, entry: &Entry) {
+        let op = &entry.op;
+        let pc = entry.address;
+        match op.kind {
+            Kind::MovReg | Kind::AddReg if op.rd == 15 => {
+                let from = self.from[op.rm as usize] | self.from[op.rn as usize];
+                let secret = self.r[op.rm as usize]
+                    | if op.kind == Kind::AddReg {
+                        self.r[op.rn as usize]
+                    } else {
+                        0
+                    };
+                if secret != 0 {
+                    self.find(core, pc, Decides::Target, from, None);
+                }
+            }
+            kind if kind.computes() => self.compute(core, pc, op),
+            Kind::LdrImm => self.load_single(core, pc, op, Width::Word, false),
+            Kind::LdrbImm => self.load_single(core, pc, op, Width::Byte, false),
+            Kind::LdrhImm => self.load_single(core, pc, op, Width::Half, false),
+            Kind::LdrsbImm => self.load_single(core, pc, op, Width::Byte, true),
+            Kind::LdrshImm => self.load_single(core, pc, op, Width::Half, true),
+            Kind::LdrReg => self.load_indexed(core, pc, op, Width::Word, false),
+            Kind::LdrbReg => self.load_indexed(core, pc, op, Width::Byte, false),
+            Kind::LdrhReg => self.load_indexed(core, pc, op, Width::Half, false),
+            Kind::LdrsbReg => self.load_indexed(core, pc, op, Width::Byte, true),
+            Kind::LdrshReg => self.load_indexed(core, pc, op, Width::Half, true),
+            Kind::LdrLit | Kind::LdrbLit | Kind::LdrhLit => {
+                self.load_literal(core, pc, op, op.kind.width(), false);
+            }
+            Kind::LdrsbLit | Kind::LdrshLit => {
+                self.load_literal(core, pc, op, op.kind.width(), true);
+            }
+            Kind::StrImm | Kind::StrbImm | Kind::StrhImm => {
+                let (address, back) = self.base(core, op);
+                let (secret, from) = self.of(op.rd);
+                self.store(core, pc, address, secret, from, op.kind.width());
+                self.write_back(op, back);
+            }
+            Kind::StrReg | Kind::StrbReg | Kind::StrhReg => {
+                let address = self.indexed(core, op);
+                let (secret, from) = self.of(op.rd);
+                self.store(core, pc, address, secret, from, op.kind.width());
+            }
+            Kind::Ldrd | Kind::LdrdLit | Kind::Strd => self.double(core, pc, op),
+            Kind::Ldrex | Kind::Ldrexb | Kind::Ldrexh => {
+                let address = self.exclusive(core, op);
+                let (secret, from) = self.load(core, pc, address, op.kind.width());
+                self.set(op.rd, secret, from);
+            }
+            Kind::Strex | Kind::Strexb | Kind::Strexh => {
+                let address = self.exclusive(core, op);
+                let (secret, from) = self.of(op.rd);
+                self.store(core, pc, address, secret, from, op.kind.width());
+                self.set(op.ra, 0, 0);
+            }
+            Kind::Ldmia | Kind::Ldmdb | Kind::Stmia | Kind::Stmdb => {
+                let state = if is_it(core.it) { 0 } else { core.it };
+                let (list, start, back) = transfers(core.regs, op, state);
+                self.multiple(core, pc, op, list, start, Some(back));
+            }
+            Kind::Tbb | Kind::Tbh => {
+                let shift = u32::from(op.kind == Kind::Tbh);
+                let address = self.sum_of_registers(core, op.rn, op.rm, shift);
+                let (secret, from) = self.load_from(core, address.0.value, op.kind.width());
+                let all = if secret == 0 {
+                    address.1
+                } else {
+                    address.1 | from
+                };
+                if address.0.secret | secret != 0 {
+                    self.find(core, pc, Decides::Target, all, None);
+                }
+            }
+            Kind::Bcond if self.condition_is_secret(op.ra, core.regs) => {
+                self.find(core, pc, Decides::Branch, self.flags.from, None);
+            }
+            Kind::It if self.condition_is_secret((op.imm >> 4) as u8, core.regs) => {
+                let from = self.flags.from;
+                if skipping_takes_as_long(core, pc, op) {
+                    self.find(core, pc, Decides::Select, from, Some(0));
+                } else {
+                    self.find(core, pc, Decides::Condition, from, None);
+                }
+            }
+            Kind::Cbz | Kind::Cbnz if self.word(core.regs, op.rn).zero_is_secret() => {
+                let from = self.from[op.rn as usize];
+                let flags_at = std::mem::replace(&mut self.flags_at, pc);
+                self.find(core, pc, Decides::Branch, from, None);
+                self.flags_at = flags_at;
+            }
+            Kind::Bx | Kind::Blx => {
+                let (secret, from) = self.of(op.rm);
+                if secret != 0 {
+                    self.find(core, pc, Decides::Target, from, None);
+                }
+                if op.kind == Kind::Blx {
+                    self.set(14, 0, 0);
+                }
+            }
+            Kind::Bl => self.set(14, 0, 0),
+            Kind::Mrs => {
+                let secret = if op.imm < 8 && op.imm & 4 == 0 {
+                    self.status()
+                } else {
+                    0
+                };
+                self.set(op.rd, secret, self.flags.from);
+            }
+            Kind::Msr if op.imm < 4 => {
+                let (secret, from) = self.of(op.rn);
+                let mask = if op.ra & 2 != 0 { 0xf800_0000 } else { 0 }
+                    | if op.ra & 1 != 0 { 0xf_0000 } else { 0 };
+                self.write_status(secret, from, mask);
+            }
+            kind if kind.is_float() => self.float(core, pc, op),
+            _ => {}
+        }
+    }
+
+    // What was found.
+
+    #[cold]
+    fn find(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        decides: Decides,
+        from: Origins,
+        extra_cycles: Option<u32>,
+    ) {
+        self.find_over(core, pc, decides, from, extra_cycles, (0, 0));
+    }
+
+    #[cold]
+    fn find_over(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        decides: Decides,
+        from: Origins,
+        extra_cycles: Option<u32>,
+        span: (u32, u32),
+    ) {
+        let calls = || core.calls.iter().map(|call| call.return_address).collect();
+        let found = Found {
+            origins: from,
+            extra_cycles,
+            span,
+            decided_at: match decides {
+                Decides::Branch | Decides::Condition | Decides::Select => self.flags_at,
+                _ => pc,
+            },
+        };
+        self.finds.note(pc, decides, found, calls);
+    }
+
+    // Registers and flags.
+
+    #[inline]
+    fn of(&self, register: u8) -> (u32, Origins) {
+        let number = register as usize & 15;
+        (self.r[number], self.from[number])
+    }
+
+    #[inline]
+    fn word(&self, regs: &Registers, register: u8) -> Word {
+        Word::new(regs.read(register), self.r[register as usize & 15])
+    }
+
+    #[inline]
+    fn set(&mut self, register: u8, secret: u32, from: Origins) {
+        let (mut secret, mut from) = (secret, from);
+        if let Some(doubt) = self.doubt {
+            (secret, from) = (u32::MAX, from | doubt | self.of(register).1);
+        }
+        if register == SP {
+            secret &= !3;
+        }
+        let number = register as usize & 15;
+        if number != PC {
+            self.r[number] = secret;
+            self.from[number] = if secret == 0 { 0 } else { from };
+        }
+    }
+
+    /// Flags of a result: N and Z, and where they are given, C and V.
+    #[inline]
+    fn set_flags(&mut self, result: Word, c: Option<bool>, v: Option<bool>, from: Origins) {
+        self.flags_at = self.here;
+        let flags = &mut self.flags;
+        let kept = flags.q || flags.ge != 0 || c.is_none() && flags.c || v.is_none() && flags.v;
+        let before = if kept { flags.from } else { 0 };
+        flags.n = result.secret >> 31 != 0;
+        flags.z = result.zero_is_secret();
+        flags.c = c.unwrap_or(flags.c);
+        flags.v = v.unwrap_or(flags.v);
+        flags.from = before | from;
+        if let Some(doubt) = self.doubt {
+            (flags.n, flags.z, flags.c, flags.v) = (true, true, true, true);
+            flags.from |= doubt;
+        }
+        if !self.flags.any() {
+            self.flags.from = 0;
+        }
+    }
+
+    /// The secret bits of the program status register.
+    fn status(&self) -> u32 {
+        let flags = &self.flags;
+        u32::from(flags.n) << 31
+            | u32::from(flags.z) << 30
+            | u32::from(flags.c) << 29
+            | u32::from(flags.v) << 28
+            | u32::from(flags.q) << 27
+            | u32::from(flags.ge) << 16
+    }
+
+    fn write_status(&mut self, secret: u32, from: Origins, mask: u32) {
+        self.flags_at = self.here;
+        let all = if self.doubt.is_some() {
+            u32::MAX
+        } else {
+            secret
+        };
+        let status = self.status() & !mask | all & mask;
+        let bit = |number: u32| status >> number & 1 != 0;
+        self.flags = Flags {
+            n: bit(31),
+            z: bit(30),
+            c: bit(29),
+            v: bit(28),
+            q: bit(27),
+            ge: (status >> 16 & 15) as u8,
+            from: self.flags.from | from | self.doubt.unwrap_or(0),
+        };
+        if !self.flags.any() {
+            self.flags.from = 0;
+        }
+    }
+
+    /// Whether it depends on a secret that a condition holds (A7.3).
+    fn condition_is_secret(&self, condition: u8, regs: &Registers) -> bool {
+        let flags = &self.flags;
+        let signs = flags.n || flags.v;
+        // Of two that must both hold, one that fails for sure decides alone.
+        let both = |x: bool, x_is_secret: bool, y: bool, y_is_secret: bool| {
+            x_is_secret && (y || y_is_secret) || y_is_secret && (x || x_is_secret)
+        };
+        match condition >> 1 {
+            0 => flags.z,
+            1 => flags.c,
+            2 => flags.n,
+            3 => flags.v,
+            4 => both(regs.c, flags.c, !regs.z, flags.z),
+            5 => signs,
+            6 => both(regs.n == regs.v, signs, !regs.z, flags.z),
+            _ => false,
+        }
+    }
+
+    // Addresses.
+
+    /// Where an access to a base and an immediate goes, and the base that is written back.
+    fn base(&self, core: &Before<'_>, op: &Op) -> ((Word, Origins), u32) {
+        let base = self.word(core.regs, op.rn);
+        let from = self.from[op.rn as usize];
+        if base.secret == 0 {
+            return ((Word::public(core.regs.base_address(op).0), 0), 0);
+        }
+        let sum = further(base, op.imm);
+        let address = if op.is(Op::INDEX) { sum } else { base };
+        ((address, from), sum.secret)
+    }
+
+    fn write_back(&mut self, op: &Op, secret: u32) {
+        if op.is(Op::WRITEBACK) {
+            self.set(op.rn, secret, self.from[op.rn as usize]);
+        }
+    }
+
+    fn indexed(&self, core: &Before<'_>, op: &Op) -> (Word, Origins) {
+        self.sum_of_registers(core, op.rn, op.rm, u32::from(op.amount))
+    }
+
+    fn sum_of_registers(&self, core: &Before<'_>, rn: u8, rm: u8, shift: u32) -> (Word, Origins) {
+        let (base, index) = (self.word(core.regs, rn), self.word(core.regs, rm));
+        let index = Word::new(index.value << shift, index.secret << shift);
+        if base.secret | index.secret == 0 {
+            return (Word::public(base.value.wrapping_add(index.value)), 0);
+        }
+        let from = self.of(rn).1 | self.of(rm).1;
+        (base.add(index, Word::public(0), 32).sum, from)
+    }
+
+    fn exclusive(&self, core: &Before<'_>, op: &Op) -> (Word, Origins) {
+        let base = self.word(core.regs, op.rn);
+        let offset = if matches!(op.kind, Kind::Ldrex | Kind::Strex) {
+            op.imm
+        } else {
+            0
+        };
+        let sum = base.add(Word::public(offset), Word::public(0), 32).sum;
+        (sum, self.from[op.rn as usize])
+    }
+
+    /// An address that depends on a secret is found. It costs nothing where all that it can be is
+    /// one memory that takes as long everywhere.
+    #[cold]
+    fn find_address(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        address: Word,
+        from: Origins,
+        width: Width,
+    ) {
+        if self.doubt.is_some() {
+            // That the access may not happen at all is found already.
+            return;
+        }
+        let span = (address.least(), address.most());
+        let aligned = address.secret & (width.bytes() - 1) == 0;
+        let even = aligned && core.memory.takes_as_long(span.0, span.1);
+        let cost = even.then_some(0);
+        self.find_over(core, pc, Decides::Address, from, cost, span);
+    }
+
+    // Memory.
+
+    /// Which bits of what is read are secret; an address that is secret makes them all so.
+    fn load(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        (address, from): (Word, Origins),
+        width: Width,
+    ) -> (u32, Origins) {
+        let (secret, origins) = self.load_from(core, address.value, width);
+        if address.secret == 0 {
+            return (secret, origins);
+        }
+        self.find_address(core, pc, address, from, width);
+        (u32::MAX >> (32 - 8 * width.bytes()), origins | from)
+    }
+
+    #[inline]
+    fn load_from(&self, core: &Before<'_>, address: u32, width: Width) -> (u32, Origins) {
+        match core.memory.to_read(address, width) {
+            Some(at) => self.load_at(at, width),
+            None => self.load_elsewhere(core, address, width),
+        }
+    }
+
+    #[inline]
+    fn load_at(&self, at: usize, width: Width) -> (u32, Origins) {
+        let size = width.bytes() as usize;
+        let bytes = &self.bytes[at..at + size];
+        let secret = match width {
+            Width::Byte => u32::from(bytes[0]),
+            Width::Half => u32::from(u16::from_le_bytes([bytes[0], bytes[1]])),
+            Width::Word => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+        };
+        if secret == 0 {
+            return (0, 0);
+        }
+        let origins = bytes.iter().zip(&self.origins[at..at + size]);
+        let from = origins.filter(|&(&mask, _)| mask != 0);
+        (secret, from.fold(0, |all, (_, origins)| all | origins))
+    }
+
+    #[cold]
+    fn load_elsewhere(&self, core: &Before<'_>, address: u32, width: Width) -> (u32, Origins) {
+        if let Some((word, bit)) = bit_band(address) {
+            let (secret, from) = self.load_from(core, word, Width::Word);
+            return (secret >> bit & 1, from);
+        }
+        if self.masters != 0 && (core.flow)(address) == Flow::Derived {
+            return (u32::MAX >> (32 - 8 * width.bytes()), self.masters);
+        }
+        let register = self.devices.get(&(address & !3));
+        let (secret, from) = register.copied().unwrap_or_default();
+        let lane = secret >> (8 * (address & 3));
+        (lane & u32::MAX >> (32 - 8 * width.bytes()), from)
+    }
+
+    fn store(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        (address, address_from): (Word, Origins),
+        secret: u32,
+        from: Origins,
+        width: Width,
+    ) {
+        let mut value = (secret, from);
+        if let Some(doubt) = self.doubt {
+            value = (u32::MAX, from | doubt);
+        }
+        if address.secret != 0 {
+            self.find_address(core, pc, address, address_from, width);
+            self.store_somewhere(core, pc, address, value.1 | address_from, width.bytes());
+            value = (u32::MAX, value.1 | address_from);
+        }
+        self.store_to(core, pc, address.value, value.0, value.1, width);
+    }
+
+    #[inline]
+    fn store_to(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        address: u32,
+        secret: u32,
+        from: Origins,
+        width: Width,
+    ) {
+        match core.memory.to_write(address, width) {
+            Some(at) => self.store_at(at, secret, from, width),
+            None => self.store_elsewhere(core, pc, address, secret, from, width),
+        }
+    }
+
+    #[inline]
+    fn store_at(&mut self, at: usize, secret: u32, from: Origins, width: Width) {
+        let size = width.bytes() as usize;
+        let masks = secret.to_le_bytes();
+        self.bytes[at..at + size].copy_from_slice(&masks[..size]);
+        if secret != 0 {
+            self.origins[at..at + size].fill(from);
+        }
+    }
+
+    /// What a store may go to is secret as a whole: another run has stored elsewhere.
+    #[cold]
+    fn store_somewhere(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        address: Word,
+        from: Origins,
+        bytes: u32,
+    ) {
+        let (first, last) = (address.least(), address.most());
+        if last - first >= WIDEST_SPAN {
+            self.finds.note_lost(pc);
+            return;
+        }
+        for address in first..=last.saturating_add(bytes - 1) {
+            if let Some(at) = core.memory.to_write(address, Width::Byte) {
+                let before = if self.bytes[at] == 0 {
+                    0
+                } else {
+                    self.origins[at]
+                };
+                self.bytes[at] = 0xff;
+                self.origins[at] = before | from;
+            }
+        }
+    }
+
+    #[cold]
+    fn store_elsewhere(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        address: u32,
+        secret: u32,
+        from: Origins,
+        width: Width,
+    ) {
+        if let Some((word, bit)) = bit_band(address) {
+            let (old, old_from) = self.load_from(core, word, Width::Word);
+            let new = old & !(1 << bit) | (secret & 1) << bit;
+            self.store_to(core, pc, word, new, old_from | from, Width::Word);
+            return;
+        }
+        let lanes = u32::MAX >> (32 - 8 * width.bytes());
+        let up = 8 * (address & 3);
+        if secret & lanes != 0 {
+            match (core.flow)(address) {
+                Flow::Register => self.finds.note_device(address, from),
+                Flow::Pointer => self.find(core, pc, Decides::Pointer, from, None),
+                Flow::Derived => self.masters |= from,
+            }
+        }
+        let register = self.devices.entry(address & !3).or_default();
+        register.0 = register.0 & !(lanes << up) | (secret & lanes) << up;
+        register.1 = if register.0 == 0 {
+            0
+        } else {
+            register.1 | from
+        };
+    }
+
+    // Loads and stores.
+
+    fn loaded(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        op: &Op,
+        (secret, from): (u32, Origins),
+        width: Width,
+        signed: bool,
+    ) {
+        let secret = match (signed, width) {
+            (true, Width::Byte) => secret as u8 as i8 as u32,
+            (true, Width::Half) => secret as u16 as i16 as u32,
+            _ => secret,
+        };
+        if op.rd == 15 {
+            if secret != 0 {
+                self.find(core, pc, Decides::Target, from, None);
+            }
+            return;
+        }
+        self.set(op.rd, secret, from);
+    }
+
+    fn load_single(&mut self, core: &Before<'_>, pc: u32, op: &Op, width: Width, signed: bool) {
+        let (address, back) = self.base(core, op);
+        let value = self.load(core, pc, address, width);
+        self.write_back(op, back);
+        self.loaded(core, pc, op, value, width, signed);
+    }
+
+    fn load_indexed(&mut self, core: &Before<'_>, pc: u32, op: &Op, width: Width, signed: bool) {
+        let address = self.indexed(core, op);
+        let value = self.load(core, pc, address, width);
+        self.loaded(core, pc, op, value, width, signed);
+    }
+
+    fn load_literal(&mut self, core: &Before<'_>, pc: u32, op: &Op, width: Width, signed: bool) {
+        let value = self.load_from(core, literal(pc, op), width);
+        self.loaded(core, pc, op, value, width, signed);
+    }
+
+    /// LDRD and STRD.
+    fn double(&mut self, core: &Before<'_>, pc: u32, op: &Op) {
+        let (address, back) = if op.kind == Kind::LdrdLit {
+            ((Word::public(literal(pc, op)), 0), 0)
+        } else {
+            self.base(core, op)
+        };
+        let next = (further(address.0, 4), address.1);
+        if op.kind == Kind::Strd {
+            let (first, second) = (self.of(op.rd), self.of(op.ra));
+            self.store(core, pc, address, first.0, first.1, Width::Word);
+            self.store(core, pc, next, second.0, second.1, Width::Word);
+            self.write_back(op, back);
+            return;
+        }
+        let first = self.load(core, pc, address, Width::Word);
+        let second = self.load(core, pc, next, Width::Word);
+        self.write_back(op, back);
+        self.set(op.rd, first.0, first.1);
+        self.set(op.ra, second.0, second.1);
+    }
+
+    /// LDM and STM of some registers; `back` is the base where all of the instruction is done.
+    fn multiple(
+        &mut self,
+        core: &Before<'_>,
+        pc: u32,
+        op: &Op,
+        list: u32,
+        start: u32,
+        back: Option<u32>,
+    ) {
+        let base = self.of(op.rn);
+        let loads = matches!(op.kind, Kind::Ldmia | Kind::Ldmdb);
+        if base.0 != 0 {
+            let value = core.regs.read(op.rn);
+            let offset = Word::public(start.wrapping_sub(value));
+            let first = Word::new(value, base.0).add(offset, Word::public(0), 32);
+            self.find_address(core, pc, first.sum, base.1, Width::Word);
+            if !loads {
+                let from = registers(list).fold(base.1, |all, r| all | self.of(r).1);
+                self.store_somewhere(core, pc, first.sum, from, 4 * list.count_ones());
+            }
+        }
+        let mut values = [(0, 0); 16];
+        for (register, address) in registers(list).zip(words_from(start)) {
+            if loads {
+                let (secret, from) = self.load_from(core, address, Width::Word);
+                values[register as usize] = if base.0 == 0 {
+                    (secret, from)
+                } else {
+                    (u32::MAX, from | base.1)
+                };
+            } else {
+                let (secret, from) = self.of(register);
+                let doubt = self.doubt.unwrap_or(0);
+                let all = base.0 != 0 || self.doubt.is_some();
+                let secret = if all { u32::MAX } else { secret };
+                self.store_to(
+                    core,
+                    pc,
+                    address,
+                    secret,
+                    from | base.1 | doubt,
+                    Width::Word,
+                );
+            }
+        }
+        if back.is_some() && op.is(Op::WRITEBACK) && (base.0 != 0 || self.doubt.is_some()) {
+            let sum = Word::new(core.regs.read(op.rn), base.0)
+                .add(Word::public(64), Word::public(0), 32)
+                .sum;
+            // Upwards or downwards by less than 64.
+            self.set(op.rn, sum.secret | u32::MAX << 2, base.1);
+        }
+        if !loads {
+            return;
+        }
+        for register in registers(list) {
+            let (secret, from) = values[register as usize];
+            if register as usize != PC {
+                self.set(register, secret, from);
+            } else if secret != 0 {
+                self.find(core, pc, Decides::Target, from, None);
+            }
+        }
+    }
+
+    /// Some registers of an LDM or STM were transferred before an exception.
+    pub fn part(&mut self, core: &Before<'_>, entry: &Entry, list: u32, start: u32) {
+        self.multiple(core, entry.address, &entry.op, list, start, None);
+    }
+
+    // Exceptions (B1.5.6 to B1.5.8).
+
+    /// The frame of an exception goes to the stack.
+    pub fn stack(&mut self, core: &Before<'_>, frame: u32) {
+        let places = words_from(frame);
+        for (register, at) in [0, 1, 2, 3, 12, 14].into_iter().zip(places) {
+            let (secret, from) = self.of(register);
+            self.store_to(core, 0, at, secret, from, Width::Word);
+        }
+        self.store_to(core, 0, frame.wrapping_add(24), 0, 0, Width::Word);
+        let status = self.status();
+        let at = frame.wrapping_add(28);
+        self.store_to(core, 0, at, status, self.flags.from, Width::Word);
+        self.set(14, 0, 0);
+    }
+
+    /// It comes back from there.
+    pub fn unstack(&mut self, core: &Before<'_>, frame: u32) {
+        let places = words_from(frame);
+        for (register, at) in [0, 1, 2, 3, 12, 14].into_iter().zip(places) {
+            let (secret, from) = self.load_from(core, at, Width::Word);
+            self.set(register, secret, from);
+        }
+        let (secret, from) = self.load_from(core, frame.wrapping_add(28), Width::Word);
+        self.write_status(secret, from, u32::MAX);
+    }
+}
+
+/// Whether the instructions of an IT block take as long to skip as to execute: each computes in a
+/// cycle, whatever comes next, which does not wait for what they write.
+#[cold]
+fn skipping_takes_as_long(core: &Before<'_>, pc: u32, op: &Op) -> bool {
+    let count = 4 - (op.imm & 15).trailing_zeros();
+    let mut at = pc.wrapping_add(2);
+    let mut written = 0;
+    for number in 0..=count {
+        let Some((next, traits)) = core.memory.look(at) else {
+            return false;
+        };
+        if number == count {
+            // An address unit that waits would not have to, nor decode for the link register.
+            let returns = traits.is(Traits::FROM_LR) && written & 1 << 14 != 0;
+            return traits.address & written == 0 && !returns && next.kind != Kind::It;
+        }
+        let plain = traits.class == Class::Alu
+            && !traits.is(Traits::HOLDS_HEAD | Traits::TIMED | Traits::NOP | Traits::MULS)
+            && !traits.is(Traits::FLOAT)
+            && next.kind.computes()
+            && traits.writes & (1 << 13 | 1 << 15) == 0;
+        if !plain {
+            return false;
+        }
+        written |= traits.writes;
+        at = at.wrapping_add(u32::from(next.length));
+    }
+    false
+}
+
+/// An address so many bytes behind another.
+fn further(address: Word, bytes: u32) -> Word {
+    address.add(Word::public(bytes), Word::public(0), 32).sum
+}
+
+/// Addresses of words, one behind the other.
+fn words_from(start: u32) -> impl Iterator<Item = u32> {
+    (0..).map(move |number: u32| start.wrapping_add(4 * number))
+}
+
+/// Which way a conditional instruction goes.
+fn way(regs: &Registers, op: &Op) -> u8 {
+    let holds = match op.kind {
+        Kind::Bcond => regs.holds(op.ra),
+        Kind::It => regs.holds((op.imm >> 4) as u8),
+        Kind::Cbz => regs.read(op.rn) == 0,
+        Kind::Cbnz => regs.read(op.rn) != 0,
+        _ => return 0,
+    };
+    if holds {
+        passed::TAKEN
+    } else {
+        passed::NOT_TAKEN
+    }
+}
+
+/// Memory as other bus masters see it: what they copy is as secret as its source, and what they
+/// make of secrets is secret as a whole.
+pub struct Masters<'a> {
+    pub memory: &'a mut Memory,
+    pub secrets: &'a mut Secrets,
+    /// What was read last, with its secret bits.
+    pub last: std::cell::RefCell<Read>,
+}
+
+/// Bytes that a bus master read.
+#[derive(Default)]
+pub struct Read {
+    bytes: Vec<u8>,
+    secret: Vec<u8>,
+    origins: Vec<Origins>,
+    all: Origins,
+}
+
+impl Memories for Masters<'_> {
+    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
+        let bytes = Memories::read(self.memory, address, length)?;
+        let mut last = self.last.borrow_mut();
+        let places = (address..).take(bytes.len());
+        let places: Vec<usize> = places.filter_map(|at| self.memory.place(at)).collect();
+        last.secret = places.iter().map(|&at| self.secrets.bytes[at]).collect();
+        last.origins = places.iter().map(|&at| self.secrets.origins[at]).collect();
+        let secret = last.secret.iter().zip(&last.origins);
+        let from = secret.filter(|&(&mask, _)| mask != 0);
+        let all = from.fold(0, |all, (_, origins)| all | origins);
+        last.all |= all;
+        last.bytes.clone_from(&bytes);
+        Some(bytes)
+    }
+
+    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+        if !Memories::write(self.memory, address, data) {
+            return false;
+        }
+        let last = self.last.borrow();
+        let all = self.secrets.masters | last.all;
+        let is_copy = data == last.bytes;
+        for (offset, at) in (address..).take(data.len()).enumerate() {
+            if let Some(at) = self.memory.place(at) {
+                let (mask, from) = if is_copy {
+                    (last.secret[offset], last.origins[offset])
+                } else if all == 0 {
+                    (0, 0)
+                } else {
+                    (0xff, all)
+                };
+                self.secrets.bytes[at] = mask;
+                self.secrets.origins[at] = from;
+            }
+        }
+        true
+    }
+
+    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        self.memory.write_flash(address, data)
+    }
+}
+
+impl Drop for Masters<'_> {
+    fn drop(&mut self) {
+        self.secrets.masters |= self.last.borrow().all;
+    }
+}

@@ -1,0 +1,814 @@
+//! Secrets followed through the core: beside each bit of registers and memory, whether it depends on
+//! a secret ([`joulemark_kernel::secrets`]).
+//!
+//! Before an instruction executes, its data flow is worked out here from its decoded form and the
+//! registers. What a secret branch leads to is not followed, so that behind a finding of a branch
+//! other findings can be missing. Registers of peripherals hold what is written to them; only the
+//! hardware multiplier's results follow from its operands.
+
+#[cfg(test)]
+mod tests;
+
+use joulemark_kernel::secrets::{Decides, Finds, Found, Origins, Piece, Report, Word, passed};
+
+use crate::alu::{Double, Flags, Single};
+use crate::bus::{Flow, Transfer, Width};
+use crate::decode::{Action, Condition, Destination, Instruction, Source};
+use crate::memory::State;
+use crate::observe::Call;
+use crate::registers::{CG, PC, SP, SR, status};
+
+const ZERO: Word = Word::public(0);
+const ONE: Word = Word::public(1);
+const ARITHMETIC: u16 = status::C | status::Z | status::N | status::V;
+
+/// An operand, with where its secret bits come from and where it is.
+#[derive(Clone, Copy)]
+struct Operand {
+    word: Word,
+    from: Origins,
+    address: u16,
+    /// The secret bits of the address.
+    address_secret: u16,
+}
+
+/// Bits that depend on secrets, and what was found.
+pub(crate) struct Secrets {
+    /// Of SR only the arithmetic flags can be secret.
+    r: [u16; 16],
+    from: [Origins; 16],
+    /// The instruction that set the flags, and the one that is looked at.
+    flags_at: u16,
+    here: u16,
+    /// A mask for each byte of the address space, and where it comes from; the latter counts only
+    /// where the mask is not zero.
+    bytes: Box<[u8]>,
+    origins: Box<[Origins]>,
+    /// What the hardware multiplier holds.
+    multiplier: Multiplier,
+    /// How control passed each word.
+    passed: Box<[u8]>,
+    /// Decoded instructions by address.
+    pub decoded: Box<[Option<Instruction>]>,
+    /// What the next instruction does is worked out already.
+    pub is_ahead: bool,
+    pub finds: Finds,
+}
+
+/// What is secret in the hardware multiplier (SLAU049F, chapter 7). Its products are secret as a
+/// whole where a factor is.
+#[derive(Default)]
+struct Multiplier {
+    accumulates: bool,
+    signed: bool,
+    op1: (bool, Origins),
+    op2: (bool, Origins),
+    /// RESHI and RESLO.
+    result: (u32, Origins),
+    sumext: (bool, Origins),
+}
+
+impl Multiplier {
+    fn read(&self, address: u16) -> (u16, Origins) {
+        let whole = |(is_secret, from): (bool, Origins)| {
+            if is_secret { (0xffff, from) } else { (0, 0) }
+        };
+        match address & 0xe {
+            0x0..=0x6 => whole(self.op1),
+            0x8 => whole(self.op2),
+            0xa => (self.result.0 as u16, self.result.1),
+            0xc => ((self.result.0 >> 16) as u16, self.result.1),
+            _ => whole(self.sumext),
+        }
+    }
+
+    fn write(&mut self, address: u16, secret: u16, from: Origins) {
+        let operand = (secret != 0, from);
+        match address & 0xe {
+            kind @ 0x0..=0x6 => {
+                self.signed = kind & 2 != 0;
+                self.accumulates = kind & 4 != 0;
+                self.op1 = operand;
+            }
+            0x8 => {
+                self.op2 = operand;
+                self.multiply();
+            }
+            // A result can be written, to begin a sum with.
+            0xa => self.put(0xffff_0000, secret.into(), from),
+            0xc => self.put(0xffff, u32::from(secret) << 16, from),
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, kept: u32, secret: u32, from: Origins) {
+        let all = self.result.0 & kept | secret;
+        self.result = (all, if all == 0 { 0 } else { self.result.1 | from });
+    }
+
+    fn multiply(&mut self) {
+        let is_secret = self.op1.0 || self.op2.0;
+        let from = [self.op1, self.op2]
+            .into_iter()
+            .filter(|&(is, _)| is)
+            .fold(0, |all, (_, from)| all | from);
+        let (sum, sum_from) = if self.accumulates {
+            self.result
+        } else {
+            (0, 0)
+        };
+        self.result = match (is_secret, sum) {
+            (true, _) => (u32::MAX, from | sum_from),
+            (false, 0) => (0, 0),
+            (false, secret) => (u32::MAX << secret.trailing_zeros(), sum_from),
+        };
+        // Of a product without sign it is 0.
+        let depends = self.accumulates || self.signed;
+        self.sumext = (depends && self.result.0 != 0, self.result.1);
+    }
+}
+
+/// The core before an instruction.
+pub(crate) struct Before<'a> {
+    pub state: &'a State,
+    pub calls: &'a [Call],
+    /// The flags; those in SR are older.
+    pub flags: Flags,
+    /// What becomes of a value that is written to a peripheral register.
+    pub flow: &'a dyn Fn(u16) -> Flow,
+    pub pc: u16,
+}
+
+impl Before<'_> {
+    fn value(&self, number: usize) -> u16 {
+        let value = self.state.registers[number];
+        if number == SR {
+            self.flags.into_status(value)
+        } else {
+            value
+        }
+    }
+}
+
+impl Secrets {
+    /// Nothing is secret yet.
+    pub fn new() -> Self {
+        Self {
+            r: [0; 16],
+            from: [0; 16],
+            flags_at: 0,
+            here: 0,
+            bytes: vec![0; 0x10000].into_boxed_slice(),
+            origins: vec![0; 0x10000].into_boxed_slice(),
+            multiplier: Multiplier::default(),
+            passed: vec![0; 0x8000].into_boxed_slice(),
+            decoded: vec![None; 0x8000].into_boxed_slice(),
+            is_ahead: false,
+            finds: Finds::default(),
+        }
+    }
+
+    /// Keep what was found earlier.
+    pub fn keep(&mut self, earlier: Self) {
+        self.finds = earlier.finds;
+        self.finds.is_on = false;
+        self.passed = earlier.passed;
+        self.decoded = earlier.decoded;
+    }
+
+    /// These bytes are secret from here on, or public where they come from nothing.
+    pub fn mark(&mut self, piece: &Piece) {
+        let mask = if piece.origin == 0 { 0 } else { 0xff };
+        for address in (piece.address..).take(piece.length as usize) {
+            self.bytes[address as usize & 0xffff] = mask;
+            self.origins[address as usize & 0xffff] = piece.origin;
+        }
+    }
+
+    /// A byte of code may be about to change.
+    pub fn forget_code(&mut self, address: u16) {
+        // An instruction has up to three words.
+        for back in 0..3 {
+            let word = usize::from(address >> 1).wrapping_sub(back) & 0x7fff;
+            self.decoded[word] = None;
+        }
+    }
+
+    /// What was found.
+    pub fn report(&self) -> Report {
+        let passed = self.passed.iter().enumerate();
+        let places = passed.filter(|&(_, &passed)| passed != 0);
+        self.finds
+            .report(places.map(|(word, &passed)| (2 * word as u32, passed)))
+    }
+
+    #[cfg(test)]
+    pub fn of_register(&self, number: usize) -> u16 {
+        self.r[number]
+    }
+
+    #[cfg(test)]
+    pub fn set_register(&mut self, number: usize, secret: u16) {
+        self.r[number] = secret;
+        self.from[number] = 1;
+    }
+
+    #[cfg(test)]
+    pub fn of_memory(&self, address: usize) -> u8 {
+        self.bytes[address]
+    }
+
+    #[cfg(test)]
+    pub fn set_memory(&mut self, address: usize, secret: u8) {
+        self.bytes[address] = secret;
+        self.origins[address] = 1;
+    }
+
+    /// Work out what an instruction does with secrets.
+    pub fn before(&mut self, core: &Before<'_>, instruction: &Instruction) {
+        let byte = instruction.byte;
+        self.here = core.pc;
+        if self.finds.is_on {
+            let way = match instruction.action {
+                Action::Jump(Condition::Always, _) => 0,
+                Action::Jump(condition, _) => {
+                    if condition.holds(core.flags) {
+                        passed::TAKEN
+                    } else {
+                        passed::NOT_TAKEN
+                    }
+                }
+                _ => 0,
+            };
+            self.passed[usize::from(core.pc >> 1)] |= passed::HERE | way;
+        }
+        match instruction.action {
+            Action::Jump(condition, _) => {
+                if self.is_secret(condition) {
+                    self.find(core, Decides::Branch, self.from[SR]);
+                }
+            }
+            Action::Double(operation, source, destination) => {
+                self.double(core, operation, byte, source, destination);
+            }
+            Action::Single(operation, source) => self.single(core, operation, byte, source),
+            Action::Push(source) => {
+                let sp = self.make_room(core);
+                let operand = self.source(core, source, byte, Some(sp));
+                self.store(core, sp, 0, operand.word.secret, operand.from, byte);
+            }
+            Action::Call(source) => {
+                let sp = self.make_room(core);
+                let target = self.source(core, source, false, Some(sp));
+                if target.word.secret != 0 {
+                    self.find(core, Decides::Target, target.from);
+                }
+                self.store(core, sp, 0, 0, 0, false);
+            }
+            Action::Reti => {
+                let sp = core.state.registers[SP];
+                let (status, from) = self.load(sp, false);
+                self.set(SR as u8, status, from, false);
+                let (pc, from) = self.load(sp.wrapping_add(2), false);
+                if pc != 0 {
+                    self.find(core, Decides::Target, from);
+                }
+            }
+        }
+    }
+
+    /// An interrupt is accepted: PC and SR go to the stack.
+    pub fn accept(&mut self, core: &Before<'_>) {
+        let sp = core.state.registers[SP];
+        self.store(core, sp.wrapping_sub(2), 0, 0, 0, false);
+        let (status, from) = (self.r[SR], self.from[SR]);
+        self.store(core, sp.wrapping_sub(4), 0, status.into(), from, false);
+        self.r[SR] = 0;
+    }
+
+    /// A DMA transfer.
+    pub fn transfer(&mut self, core: &Before<'_>, transfer: &Transfer) {
+        let (secret, from) = self.load(transfer.source.0, transfer.source.1 == Width::Byte);
+        let byte = transfer.destination.1 == Width::Byte;
+        self.store(core, transfer.destination.0, 0, secret.into(), from, byte);
+    }
+
+    fn find(&mut self, core: &Before<'_>, decides: Decides, from: Origins) {
+        self.find_over(core, decides, from, None, (0, 0));
+    }
+
+    #[cold]
+    fn find_over(
+        &mut self,
+        core: &Before<'_>,
+        decides: Decides,
+        from: Origins,
+        extra_cycles: Option<u32>,
+        span: (u32, u32),
+    ) {
+        let calls = core.calls.iter();
+        let calls = || calls.map(|call| call.return_address.into()).collect();
+        let found = Found {
+            origins: from,
+            extra_cycles,
+            span,
+            decided_at: match decides {
+                Decides::Branch => self.flags_at.into(),
+                _ => core.pc.into(),
+            },
+        };
+        self.finds.note(core.pc.into(), decides, found, calls);
+    }
+
+    /// Whether it depends on a secret that a condition holds.
+    fn is_secret(&self, condition: Condition) -> bool {
+        let bits = match condition {
+            Condition::NotZero | Condition::Zero => status::Z,
+            Condition::NoCarry | Condition::Carry => status::C,
+            Condition::Negative => status::N,
+            Condition::GreaterOrEqual | Condition::Less => status::N | status::V,
+            Condition::Always => 0,
+        };
+        self.r[SR] & bits != 0
+    }
+
+    // Registers and memory.
+
+    fn register(&self, core: &Before<'_>, number: u8, byte: bool) -> Operand {
+        let number = usize::from(number);
+        let mask = if byte { 0xff } else { 0xffff };
+        Operand {
+            word: Word::new(
+                u32::from(core.value(number) & mask),
+                u32::from(self.r[number] & mask),
+            ),
+            from: self.from[number],
+            address: 0,
+            address_secret: 0,
+        }
+    }
+
+    /// A result in a register; an address in PC decides where control goes.
+    fn set(&mut self, number: u8, secret: u16, from: Origins, byte: bool) {
+        let number = usize::from(number);
+        let secret = match number {
+            PC | CG => 0,
+            SR => {
+                self.flags_at = self.here;
+                secret & ARITHMETIC
+            }
+            _ if byte => secret & 0xff,
+            _ => secret,
+        };
+        self.r[number] = secret;
+        self.from[number] = if secret == 0 { 0 } else { from };
+    }
+
+    fn load(&self, address: u16, byte: bool) -> (u16, Origins) {
+        let at = usize::from(address);
+        if byte {
+            let secret = self.bytes[at];
+            return (
+                secret.into(),
+                if secret == 0 { 0 } else { self.origins[at] },
+            );
+        }
+        let low = at & 0xfffe;
+        let masks = [self.bytes[low], self.bytes[low + 1]];
+        let secret = u16::from_le_bytes(masks);
+        let mut from = 0;
+        if secret != 0 {
+            for (offset, mask) in masks.into_iter().enumerate() {
+                if mask != 0 {
+                    from |= self.origins[low + offset];
+                }
+            }
+        }
+        (secret, from)
+    }
+
+    /// What an instruction reads there.
+    fn read(
+        &mut self,
+        core: &Before<'_>,
+        address: u16,
+        address_secret: u16,
+        address_from: Origins,
+        byte: bool,
+    ) -> Operand {
+        let value = if byte {
+            u16::from(core.state.bytes[usize::from(address)])
+        } else {
+            core.state.word(address)
+        };
+        let (mut secret, mut from) = self.load(address, byte);
+        if core.state.is_peripheral(address) && (core.flow)(address) == Flow::Multiplier {
+            (secret, from) = self.multiplier.read(address);
+        }
+        if address_secret != 0 {
+            self.find_address(core, address, address_secret, address_from);
+            (secret, from) = (0xffff, from | address_from);
+        }
+        let mask = if byte { 0xff } else { 0xffff };
+        Operand {
+            word: Word::new(u32::from(value), u32::from(secret & mask)),
+            from,
+            address,
+            address_secret,
+        }
+    }
+
+    /// All of this chip's memory takes as long.
+    #[cold]
+    fn find_address(&mut self, core: &Before<'_>, address: u16, secret: u16, from: Origins) {
+        let span = (address & !secret, address | secret);
+        let span = (u32::from(span.0), u32::from(span.1));
+        self.find_over(core, Decides::Address, from, Some(0), span);
+    }
+
+    fn store(
+        &mut self,
+        core: &Before<'_>,
+        address: u16,
+        address_secret: u16,
+        secret: u32,
+        from: Origins,
+        byte: bool,
+    ) {
+        let mut secret = secret;
+        if address_secret != 0 {
+            // Another run has stored elsewhere.
+            let last = u32::from(address | address_secret) + u32::from(!byte);
+            for at in u32::from(address & !address_secret)..=last.min(0xffff) {
+                if core.state.is_ram(at as u16) {
+                    let at = at as usize;
+                    let before = if self.bytes[at] == 0 {
+                        0
+                    } else {
+                        self.origins[at]
+                    };
+                    self.bytes[at] = 0xff;
+                    self.origins[at] = before | from;
+                }
+            }
+            secret = 0xffff;
+        }
+        if core.state.is_peripheral(address) {
+            self.store_to_device(core, address, secret, from, byte);
+        }
+        let at = usize::from(address);
+        let places = if byte {
+            at..at + 1
+        } else {
+            (at & 0xfffe)..(at & 0xfffe) + 2
+        };
+        for (at, mask) in places.zip((secret as u16).to_le_bytes()) {
+            self.bytes[at] = mask;
+            self.origins[at] = from;
+        }
+    }
+
+    #[cold]
+    fn store_to_device(
+        &mut self,
+        core: &Before<'_>,
+        address: u16,
+        secret: u32,
+        from: Origins,
+        byte: bool,
+    ) {
+        let secret = if byte { secret & 0xff } else { secret };
+        match (core.flow)(address) {
+            Flow::Multiplier => self.multiplier.write(address, secret as u16, from),
+            Flow::Pointer if secret != 0 => self.find(core, Decides::Pointer, from),
+            _ if secret != 0 => self.finds.note_device(address.into(), from),
+            _ => {}
+        }
+    }
+
+    // Operands.
+
+    /// Locate and read a source; `sp` is the stack pointer where the instruction has moved it first.
+    fn source(
+        &mut self,
+        core: &Before<'_>,
+        source: Source,
+        byte: bool,
+        sp: Option<u16>,
+    ) -> Operand {
+        let value = |number: u8| match sp {
+            Some(sp) if usize::from(number) == SP => sp,
+            _ => core.value(number.into()),
+        };
+        let (address, base) = match source {
+            Source::Constant(value) => {
+                return Operand {
+                    word: Word::public(value.into()),
+                    from: 0,
+                    address: 0,
+                    address_secret: 0,
+                };
+            }
+            Source::Register(number) => return self.register(core, number, byte),
+            Source::Absolute(address) => (address, None),
+            Source::Indexed(base, offset) => (value(base).wrapping_add(offset), Some(base)),
+            Source::Indirect(base) | Source::Autoincrement(base, _) => (value(base), Some(base)),
+        };
+        let (address_secret, from) = self.secret_address(core, base, address);
+        let operand = self.read(core, address, address_secret, from, byte);
+        if let Source::Autoincrement(base, step) = source {
+            let before = Word::new(address.into(), address_secret.into());
+            let after = before.add(Word::public(step.into()), ZERO, 16).sum;
+            self.set(base, after.secret as u16, from, false);
+        }
+        operand
+    }
+
+    /// The secret bits of an address that is a base register and an offset.
+    fn secret_address(&self, core: &Before<'_>, base: Option<u8>, address: u16) -> (u16, Origins) {
+        let Some(base) = base.map(usize::from) else {
+            return (0, 0);
+        };
+        if self.r[base] == 0 || base == SR {
+            return (0, 0);
+        }
+        let value = core.state.registers[base];
+        let offset = address.wrapping_sub(value);
+        let sum = Word::new(value.into(), self.r[base].into());
+        let sum = sum.add(Word::public(offset.into()), ZERO, 16).sum;
+        (sum.secret as u16, self.from[base])
+    }
+
+    /// PUSH and CALL move the stack pointer first.
+    fn make_room(&mut self, core: &Before<'_>) -> u16 {
+        let sp = core.state.registers[SP].wrapping_sub(2);
+        let secret = self.r[SP];
+        if secret != 0 {
+            self.find_address(core, sp, secret, self.from[SP]);
+        }
+        sp
+    }
+
+    // Instructions.
+
+    /// Arithmetic flags of a result of so many bits.
+    fn set_flags(&mut self, result: Word, carry: bool, overflow: bool, bits: u32, from: Origins) {
+        let bit = |is: bool, flag: u16| if is { flag } else { 0 };
+        let secret = bit(carry, status::C)
+            | bit(overflow, status::V)
+            | bit(result.zero_is_secret(), status::Z)
+            | bit(result.secret >> (bits - 1) & 1 != 0, status::N);
+        self.r[SR] = secret;
+        self.from[SR] = if secret == 0 { 0 } else { from };
+        self.flags_at = self.here;
+    }
+
+    fn double(
+        &mut self,
+        core: &Before<'_>,
+        operation: Double,
+        byte: bool,
+        source: Source,
+        destination: Destination,
+    ) {
+        let s = self.source(core, source, byte, None);
+        // A source that counts up has done so.
+        let moved = match source {
+            Source::Autoincrement(base, step) => Some((base, step)),
+            _ => None,
+        };
+        let register = |number: u8| {
+            let value = core.value(number.into());
+            match moved {
+                Some((base, step)) if base == number => value.wrapping_add(step),
+                _ => value,
+            }
+        };
+        let d = match destination {
+            Destination::Register(number) => {
+                let mask = if byte { 0xff } else { 0xffff };
+                Operand {
+                    word: Word::new(
+                        u32::from(register(number) & mask),
+                        u32::from(self.r[usize::from(number)] & mask),
+                    ),
+                    from: self.from[usize::from(number)],
+                    address: 0,
+                    address_secret: 0,
+                }
+            }
+            Destination::Indexed(base, offset) => {
+                let value = register(base);
+                let address = value.wrapping_add(offset);
+                let number = usize::from(base);
+                let base = Word::new(value.into(), self.r[number].into());
+                let sum = base.add(Word::public(offset.into()), ZERO, 16).sum;
+                let (secret, from) = (sum.secret as u16, self.from[number]);
+                if operation.reads_destination() {
+                    let mut operand = self.read(core, address, secret, from, byte);
+                    operand.from |= from;
+                    operand
+                } else {
+                    if secret != 0 {
+                        self.find_address(core, address, secret, from);
+                    }
+                    Operand {
+                        word: ZERO,
+                        from,
+                        address,
+                        address_secret: secret,
+                    }
+                }
+            }
+            Destination::Absolute(address) => {
+                if operation.reads_destination() {
+                    self.read(core, address, 0, 0, byte)
+                } else {
+                    Operand {
+                        word: ZERO,
+                        from: 0,
+                        address,
+                        address_secret: 0,
+                    }
+                }
+            }
+        };
+        let is_memory = !matches!(destination, Destination::Register(_));
+        // What a peripheral register holds is not known here.
+        let from_memory = !matches!(source, Source::Constant(_) | Source::Register(_));
+        let unknown = from_memory && core.state.is_peripheral(s.address)
+            || is_memory && operation.reads_destination() && core.state.is_peripheral(d.address);
+        let (x, y) = (s.word, d.word);
+        let from = s.from
+            | if operation.reads_destination() {
+                d.from
+            } else {
+                0
+            };
+        // The same register twice: what it holds does not count.
+        let itself = match (source, destination) {
+            (Source::Register(one), Destination::Register(other)) => one == other,
+            _ => false,
+        };
+        let result = if unknown && (x.secret | y.secret) != 0 && operation != Double::Mov {
+            self.all_secret(operation, byte, from)
+        } else {
+            self.flow(core, operation, byte, (x, y), from, itself)
+        };
+        if !operation.writes() {
+            return;
+        }
+        let from = if result.secret == 0 {
+            0
+        } else {
+            from | self.carried(operation)
+        };
+        match destination {
+            Destination::Register(number) if usize::from(number) == PC => {
+                if result.secret != 0 {
+                    self.find(core, Decides::Target, from);
+                }
+            }
+            Destination::Register(number) => {
+                self.set(number, result.secret as u16, from, byte);
+            }
+            _ => {
+                let from = from | d.from;
+                self.store(core, d.address, d.address_secret, result.secret, from, byte);
+            }
+        }
+    }
+
+    /// What a carry adds to where a result comes from.
+    fn carried(&self, operation: Double) -> Origins {
+        match operation {
+            Double::Addc | Double::Subc | Double::Dadd => self.from[SR],
+            _ => 0,
+        }
+    }
+
+    /// An operation on what is not known.
+    fn all_secret(&mut self, operation: Double, byte: bool, from: Origins) -> Word {
+        if operation.sets_flags() {
+            self.flags_at = self.here;
+            self.r[SR] = ARITHMETIC;
+            self.from[SR] |= from;
+        }
+        Word::new(0, if byte { 0xff } else { 0xffff })
+    }
+
+    fn flow(
+        &mut self,
+        core: &Before<'_>,
+        operation: Double,
+        byte: bool,
+        (x, y): (Word, Word),
+        from: Origins,
+        itself: bool,
+    ) -> Word {
+        let bits = if byte { 8 } else { 16 };
+        let carry = Word::new(core.flags.carry(), u32::from(self.r[SR] & status::C));
+        // V of XOR: both are negative.
+        let signs = x.and(y).secret >> (bits - 1) & 1 != 0;
+        let (x, y) = match operation {
+            Double::Sub | Double::Subc | Double::Cmp | Double::Xor | Double::Bic if itself => {
+                (Word::public(x.value), Word::public(y.value))
+            }
+            _ => (x, y),
+        };
+        let with_carry = |from: Origins, by: Origins| {
+            if carry.secret == 0 { from } else { from | by }
+        };
+        let sum = match operation {
+            Double::Mov => return x,
+            Double::Bic => return y.and(x.not()),
+            Double::Bis => return y.or(x),
+            Double::Add => (x.add(y, ZERO, bits), from),
+            Double::Addc => (x.add(y, carry, bits), with_carry(from, self.from[SR])),
+            Double::Sub | Double::Cmp => (x.not().add(y, ONE, bits), from),
+            Double::Subc => (x.not().add(y, carry, bits), with_carry(from, self.from[SR])),
+            Double::Bit | Double::And => {
+                let result = x.and(y);
+                self.set_flags(result, result.zero_is_secret(), false, bits, from);
+                return result;
+            }
+            Double::Xor => {
+                let result = x.xor(y);
+                self.set_flags(result, result.zero_is_secret(), signs, bits, from);
+                return result;
+            }
+            Double::Dadd => {
+                // From the first digit that is secret on.
+                let secret = x.secret | y.secret | carry.secret;
+                let all = if byte { 0xff } else { 0xffff };
+                let result = match secret {
+                    0 => 0,
+                    _ => all & u32::MAX << (secret.trailing_zeros() & !3),
+                };
+                let from = with_carry(from, self.from[SR]);
+                let is_secret = secret != 0;
+                self.set_flags(Word::new(0, result), is_secret, false, bits, from);
+                return Word::new(0, result);
+            }
+        };
+        let (sum, from) = sum;
+        let (carry, overflow) = (sum.carry_is_secret, sum.overflow_is_secret);
+        self.set_flags(sum.sum, carry, overflow, bits, from);
+        sum.sum
+    }
+
+    fn single(&mut self, core: &Before<'_>, operation: Single, byte: bool, source: Source) {
+        let operand = self.source(core, source, byte, None);
+        let word = operand.word;
+        let is_register = matches!(source, Source::Register(_));
+        let bits = if byte { 8 } else { 16 };
+        let top = 1 << (bits - 1);
+        let (value, secret) = (word.value, word.secret);
+        let mut from = operand.from;
+        let result = match operation {
+            Single::Swpb => {
+                let swap = |x: u32| (x << 8 | x >> 8) & 0xffff;
+                Word::new(swap(value), swap(secret))
+            }
+            Single::Sxt => {
+                let extend = |x: u32| u32::from(x as u8 as i8 as u16);
+                let result = Word::new(extend(value), extend(secret));
+                self.set_flags(result, result.zero_is_secret(), false, bits, from);
+                result
+            }
+            Single::Rra | Single::Rrc => {
+                let (high, high_secret) = if operation == Single::Rra {
+                    (value & top, secret & top)
+                } else {
+                    let flag = |is: bool| if is { top } else { 0 };
+                    if self.r[SR] & status::C != 0 {
+                        from |= self.from[SR];
+                    }
+                    (
+                        flag(core.flags.carry() != 0),
+                        flag(self.r[SR] & status::C != 0),
+                    )
+                };
+                let result = Word::new(value >> 1 | high, secret >> 1 | high_secret);
+                self.set_flags(result, secret & 1 != 0, false, bits, from);
+                result
+            }
+        };
+        if is_register {
+            let Source::Register(number) = source else {
+                return;
+            };
+            if usize::from(number) == PC && result.secret != 0 {
+                self.find(core, Decides::Target, from);
+            }
+            self.set(number, result.secret as u16, from, byte);
+        } else {
+            let Operand {
+                address,
+                address_secret,
+                ..
+            } = operand;
+            self.store(core, address, address_secret, result.secret, from, byte);
+        }
+    }
+}
