@@ -271,6 +271,7 @@ def leaks(
     compiler: Names | None = None,
     opt: Names | None = None,
     branches: bool = False,
+    one_way: bool = False,
     source: "Folders | None" = None,
 ) -> "pd.DataFrame":
     """Show what builds reveal of their secrets, as `joulemark leaks` does; nothing is stored.
@@ -282,12 +283,14 @@ def leaks(
         board: boards; telosb and stm32vldiscovery if not given.
         compiler: compilers; the core's first if not given.
         opt: optimisation levels; all if not given.
-        branches: also look at what decides branches, which is slow.
+        branches: also look at what decides branches by trials, which is slow.
+        one_way: also name the branches that went one way.
         source: folders of your own primitives, boards and chips.
 
     Returns:
-        A row per operation of a build. `branches` has a list of dictionaries: function, file, line,
-        address and instruction of each instruction that decides a branch by secrets.
+        A row per operation of a build. `decided_by_secrets` has a list of dictionaries: what each
+        instruction decides by which secret bytes, its function, file, line, address and text, how
+        often, and the cycles that it costs at most; `branches` and `one_way` are lists like it.
 
     Raises:
         InputError: a name matches nothing.
@@ -308,6 +311,7 @@ def leaks(
             compiler=_several(compiler),
             opt=_several(opt),
             branches=branches,
+            one_way=one_way,
         )
         rows = [one.row | {"errors": bounds.of_board(one.board, None)} for one in found]
     return pd.DataFrame(rows)

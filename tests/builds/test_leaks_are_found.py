@@ -113,8 +113,11 @@ def leaky(files: dict[str, str], folder: Path) -> Implementation:
 def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
     """A carry turned into a branch, as compilers do with sums; no message here is long enough."""
     build = Build(BuildOf(leaky(SUMMING, tmp_path), "clang", "O2"))
-    assert leaks(build) == []
     assert branches_on_secrets(build)
+    found = observe(build.way, build.board, build.made, "update")
+    assert not found.shown_by_trials
+    assert {use.decides for use in found.followed.uses} == {"branch"}
+    assert found.agreement == "following alone"
 
 
 def test_addresses_that_depend_on_secrets_are_found() -> None:
@@ -158,9 +161,12 @@ def test_leaks_are_shown_build_by_build() -> None:
     chosen += ["--implementation", "ttable", "--implementation", "armv7m-fixslice"]
     done = CliRunner().invoke(app, ["leaks", "--primitive", "aes-128", *chosen])
     assert done.exit_code == 0, done.output
-    lines = {line.split()[1]: line for line in done.output.splitlines()[1:]}
-    assert lines["aes-128/ttable"].split()[-2] == "traces"
-    assert lines["aes-128/armv7m-fixslice"].split()[-3:] == ["none", "same", "-"]
+    lines = {line.split()[1]: line for line in done.output.splitlines()[1:3]}
+    table = lines["aes-128/ttable"].split()
+    assert "traces" in table
+    assert table[-3:] == ["32", "address", "agree"]
+    fixsliced = ["none", "same", "-", "-", "nothing", "agree"]
+    assert lines["aes-128/armv7m-fixslice"].split()[-6:] == fixsliced
 
 
 def test_a_leak_in_code_of_ones_own_is_located(
@@ -199,6 +205,7 @@ def test_a_leak_in_code_of_ones_own_is_located(
 def test_the_page_shows_what_the_command_prints(board: str, implementation: str, opt: str) -> None:
     chosen = ["--board", board, "--implementation", implementation, "--opt", opt]
     chosen += ["--primitive", "ecdh-secp160r1", "--operation", "agree", "--format", "markdown"]
+    chosen += ["--no-follow"]
     done = CliRunner().invoke(app, ["leaks", *chosen])
     assert done.exit_code == 0, done.output
     head, rule, row = (line for line in done.stdout.splitlines() if line.startswith("|"))

@@ -31,7 +31,7 @@ typedef struct {
 static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *computed) {
     int equal = crypto_equal(computed, m->tag, m->tag_length);
     crypto_wipe(computed, m->tag_length);
-    if (equal)
+    if (equal) /* public: whether the tag is right */
         return CRYPTO_OK;
     crypto_wipe(m->out, m->length);
     return CRYPTO_BAD_TAG;

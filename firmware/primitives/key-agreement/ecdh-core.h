@@ -13,7 +13,7 @@ CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t
     scalar k;
     point p;
     int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
-    if (good) {
+    if (good) { /* public: whether the keys are valid */
         point_times(&p, k, NULL);
         point_to_bytes(public_key, public_key + FIELD_BYTES, &p);
         crypto_wipe(&p, sizeof p);
@@ -27,7 +27,7 @@ CRYPTO_NOT_INLINE static crypto_status agree_with(uint8_t *shared, const uint8_t
                                                   point *p, int good) {
     scalar k;
     good &= scalar_from_secret(k, secret_key, SECRET_BYTES);
-    if (good) {
+    if (good) { /* public: whether the keys are valid */
         point_times(p, k, p);
         point_to_bytes(shared, NULL, p);
     }

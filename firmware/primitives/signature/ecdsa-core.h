@@ -120,7 +120,7 @@ CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t
     scalar k;
     point p;
     int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
-    if (good) {
+    if (good) { /* public: whether the key is valid */
         point_times(&p, k, NULL);
         point_to_bytes(public_key, public_key + FIELD_BYTES, &p);
         crypto_wipe(&p, sizeof p);
@@ -137,7 +137,7 @@ CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *s
     drbg_state generator;
     point p;
     uint8_t hash[32], octets[2][SCALAR_BYTES], x[FIELD_BYTES];
-    if (!scalar_from_secret(d, secret_key, SECRET_BYTES))
+    if (!scalar_from_secret(d, secret_key, SECRET_BYTES)) /* public: whether the key is valid */
         return CRYPTO_BAD_TAG;
     hash_to_order(e, hash, message, length);
     scalar_to_bytes(octets[0], d);
@@ -149,7 +149,7 @@ CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *s
     order_from_scalar(secret, d);
     order_multiply(secret, secret, order_r2);
     for (;;) {
-        if (nonce_draw(&generator, k)) {
+        if (nonce_draw(&generator, k)) { /* public: whether a candidate is a nonce */
             point_times(&p, k, NULL);
             point_to_bytes(x, NULL, &p);
             order_from_x(r, x);
@@ -161,7 +161,7 @@ CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *s
             order_multiply(s, s, order_r2);
             order_invert(s, s);
             order_multiply(s, s, t);
-            if (!order_is_zero(r) && !order_is_zero(s))
+            if (!order_is_zero(r) && !order_is_zero(s)) /* public: whether it is a signature */
                 break;
         }
         drbg_update(&generator, NULL);

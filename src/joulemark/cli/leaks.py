@@ -4,6 +4,9 @@ joulemark leaks --primitive aes-128 --board telosb --branches
 """
 
 import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,18 +14,35 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures
-from joulemark.errors import ClaimError
+from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
+    from joulemark.measure.following import Use
     from joulemark.measure.survey import Surveyed
+
+_OF_FOLLOWING = (
+    "decided_by_secrets",
+    "agreement",
+    "followed_runs",
+    "reached",
+    "one_way_branches",
+    "devices",
+    "lost",
+)
+_MOST_LINES = 12
+"""Source lines that are named for an operation of a build."""
 
 
 @app.command()
 def leaks(
+    image: Annotated[
+        Path | None,
+        typer.Argument(metavar="[ELF]", help="A program of your own, instead of primitives."),
+    ] = None,
     primitive: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--primitive", metavar="NAME", help="Primitive, or a glob; repeatable."),
-    ],
+    ] = None,
     implementation: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,8 +77,42 @@ def leaks(
     ] = None,
     opt: OptimisationsOption = None,
     branches: Annotated[
-        bool, typer.Option("--branches", help="Also check what branches depend on (slow).")
+        bool,
+        typer.Option("--branches", help="Also check by trials what branches depend on (slow)."),
     ] = False,
+    one_way: Annotated[
+        bool,
+        typer.Option(
+            "--one-way", help="Name the branches that went one way: code behind them was not seen."
+        ),
+    ] = False,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow/--no-follow", help="Follow secrets too, or show trials alone."),
+    ] = True,
+    call: Annotated[
+        str | None,
+        typer.Option(
+            "--call", metavar="SYMBOL", help="With ELF: the function to follow, until it returns."
+        ),
+    ] = None,
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret",
+            metavar="SYMBOL:BYTES",
+            help="With ELF: what is secret when the function is called; repeatable.",
+        ),
+    ] = None,
+    max_cycles: Annotated[
+        int | None,
+        typer.Option(
+            "--max-cycles",
+            metavar="N",
+            min=1,
+            help="With ELF: cycles until the call, and until it returns.",
+        ),
+    ] = None,
     source: SourceOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -67,8 +121,19 @@ def leaks(
     Runs on emulated boards with random and special secrets (1, the order less 1, sparse and dense
     ones), all outputs verified. Spread is the difference between the longest and the shortest time.
     Refusals are of invalid secret keys, and of points of low order beside several secrets.
-    A build that leaks what it claims to keep ends the command with exit code 12.
+    Secrets are also followed through the machine, bit by bit: what they decide is named below.
+    A build that leaks what it claims to keep ends the command with exit code 12, as does a program
+    of your own in which secrets decide something.
     """
+    if image is not None:
+        if primitive:
+            raise InputError("is measured instead of a program", "--primitive", "give one of them")
+        _own_program(image, board or [], call, secret or [], max_cycles, one_way=one_way, form=form)
+        return
+    if given := [name for name, value in (("--call", call), ("--secret", secret)) if value]:
+        raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
+    if not primitive:
+        raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
     from joulemark.measure.survey import survey
     from joulemark.records import bounds
 
@@ -81,19 +146,145 @@ def leaks(
             compiler=compiler or (),
             opt=opt or (),
             branches=branches,
+            one_way=one_way,
+            following=follow,
         )
     )
     rows = [one.row for one in found]
-    for row in rows if not branches else ():
-        del row["branches"]
+    for row in rows:
+        for name in (
+            *([] if branches else ["branches"]),
+            *([] if one_way and follow else ["one_way"]),
+            *([] if follow else _OF_FOLLOWING),
+        ):
+            del row[name]
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT and any(one.leak.branches for one in found):
         typer.echo("\nbranches that depend on secrets:")
         for one in found:
             for branch in one.leak.branches:
                 typer.echo(f"  {_place(one)}, {one.leak.operation}: {branch}")
+    if form is Form.TEXT:
+        for line in _named(found):
+            typer.echo(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
+
+
+def _own_program(
+    image: Path,
+    boards: list[str],
+    call: str | None,
+    secrets: list[str],
+    max_cycles: int | None,
+    *,
+    one_way: bool,
+    form: Form,
+) -> None:
+    """Follow the secrets of somebody's own program through one call."""
+    from joulemark.catalogue.boards import load_board
+    from joulemark.catalogue.kinds import BUDGET_CYCLES
+    from joulemark.measure.following import follow_call, leaking
+    from joulemark.records import bounds
+
+    if len(boards) != 1:
+        raise InputError("says what to emulate", "--board", "give one with an ELF file")
+    if call is None:
+        raise InputError(
+            "says what to follow", "--call", "give a function, as in --call aes_encrypt"
+        )
+    if not secrets:
+        raise InputError("says what is secret", "--secret", "give it, as in --secret key:16")
+    board = load_board(boards[0])
+    pieces = [_secret(text) for text in secrets]
+    done = follow_call(image, board, call, pieces, max_cycles=max_cycles or BUDGET_CYCLES)
+    found = done.followed
+    row: dict[str, Any] = {
+        "board": board.name,
+        "function": done.function,
+        "cycles": done.cycles,
+        "declared_public": [*map(str, done.declared), *map(str, found.verdicts)],
+        "decided_by_secrets": [use.row for use in found.uses],
+        "reached": found.reached,
+        "one_way_branches": len(found.one_way),
+        "one_way": [branch.row for branch in found.one_way] if one_way else [],
+        "devices": list(found.devices),
+        "lost": len(found.lost),
+    }
+    if form is not Form.TEXT:
+        typer.echo(_flat([row], [bounds.of_board(board, None)], form))
+    else:
+        typer.echo(
+            f"{call}: {done.cycles:,} cycles, {found.reached:,} instructions reached, "
+            f"{len(found.one_way)} branches went one way; "
+            f"secrets decide {_decided(row['decided_by_secrets'])}"
+        )
+        for title, lines in (
+            ("declared public:", row["declared_public"]),
+            ("decided by secrets:", _grouped(leaking(found.uses))),
+            ("branches that went one way:", found.one_way if one_way else ()),
+            (
+                "secrets went to device registers, and what comes of them is not followed:",
+                found.devices,
+            ),
+        ):
+            for number, line in enumerate(lines):
+                typer.echo(f"\n{title}\n  {line}" if number == 0 else f"  {line}")
+    if leaking(found.uses):
+        raise ClaimError(f"secrets decide something in {call} of {image}")
+
+
+def _secret(text: str) -> tuple[str, int]:
+    """Return a symbol or an address, and a number of bytes."""
+    name, colon, length = text.rpartition(":")
+    if not colon or not length.isdecimal() or int(length) == 0:
+        raise InputError(f"{text!r} is no secret", "--secret", "write SYMBOL:BYTES")
+    return name, int(length)
+
+
+def _named(found: "list[Surveyed]") -> Iterator[str]:
+    """Yield lines that name what secrets decide, and what was not seen."""
+    from joulemark.measure.following import leaking
+
+    for title, named in (
+        ("decided by secrets:", lambda one: _grouped(leaking(one.leak.followed.uses))),
+        (
+            "branches that went one way:",
+            lambda one: one.leak.followed.one_way if one.one_way else (),
+        ),
+        (
+            "secrets went to device registers, and what comes of them is not followed:",
+            lambda one: one.leak.followed.devices,
+        ),
+    ):
+        begun = False
+        for one in found:
+            for line in named(one):
+                if not begun:
+                    yield f"\n{title}"
+                    begun = True
+                yield f"  {_place(one)}, {one.leak.operation}: {line}"
+    for one in found:
+        lost = len(one.leak.followed.lost)
+        if lost:
+            what = f"{lost} stores go to secret addresses too far apart to follow all of them"
+            yield f"\n{_place(one)}, {one.leak.operation}: {what}"
+
+
+def _grouped(uses: "Sequence[Use]") -> Iterator[str]:
+    """Yield uses, those of one source line together."""
+    lines: dict[tuple[Any, ...], list[Use]] = {}
+    for use in uses:
+        place = use.place
+        where = place.line if place.line is not None else use.address
+        lines.setdefault((use.decides, place.function, place.file, where), []).append(use)
+    for number, alike in enumerate(lines.values()):
+        if number == _MOST_LINES:
+            yield f"and {len(lines) - number} lines more, which --format json has"
+            return
+        most = max(alike, key=lambda use: use.extra_cycles or 0)
+        more = f" and {len(alike) - 1} more instructions there" if len(alike) > 1 else ""
+        yield f"{most}{more}"
 
 
 def _place(one: "Surveyed") -> str:
@@ -116,17 +307,31 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         "refusals": refused,
         "declared public": "; ".join(row["declared_public"]),
     }
+    if "agreement" in row:
+        shown["declared public"] = shown["declared public"] or "-"
+        decided = _decided(row["decided_by_secrets"]) if row["followed_runs"] else "not followed"
+        shown |= {"secrets decide": decided, "both": row["agreement"]}
     return shown | ({"branches": str(len(row["branches"]) or "none")} if "branches" in row else {})
+
+
+def _flat(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
+    """Return rows of numbers; lists are JSON text where a table cannot hold them."""
+    if form is not Form.JSON:
+        lists = {name for name, value in rows[0].items() if isinstance(value, list)}
+        rows = [r | {name: json.dumps(r[name]) for name in lists} for r in rows]
+    return figures(rows, errors, form)
+
+
+def _decided(uses: list[dict[str, Any]]) -> str:
+    """Return how many instructions secrets decide, by what they decide."""
+    counts = Counter(use["decides"] for use in uses)
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "nothing"
 
 
 def _written(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
     """Return the table: numbers in JSON and CSV, where lists are JSON text, and else words."""
-    if form is Form.JSON:
-        return figures(rows, errors, form)
-    if form is Form.CSV:
-        lists = {name for name, value in rows[0].items() if isinstance(value, list)}
-        flat = [r | {name: json.dumps(r[name]) for name in lists} for r in rows]
-        return figures(flat, errors, form)
+    if form in {Form.JSON, Form.CSV}:
+        return _flat(rows, errors, form)
     shown = [_shown(row) for row in rows]
     if not any(row["declared public"] for row in shown):
         for row in shown:

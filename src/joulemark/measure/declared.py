@@ -67,6 +67,17 @@ class Declarations:
         elif number < len(self._first) and len(self._first[number]) == length:
             machine.write_memory(address, self._first[number])
 
+    def release(self, machine: Machine) -> None:
+        """Note a declaration, and follow the declared value as a secret no more.
+
+        Call it when the machine stopped at `address`.
+        """
+        registers = {name.upper(): value for name, value in machine.registers.items()}
+        address, length = (registers[name] for name in self._calls.arguments[:2])
+        place = (self._caller(machine, registers), length)
+        self._found[place] = self._found.get(place, 0) + 1
+        machine.declare_public(address, length)
+
     def _caller(self, machine: Machine, registers: dict[str, int]) -> str:
         if self._calls.returns_to is None:
             back = int.from_bytes(machine.read_memory(registers["SP"], 2), "little")

@@ -18,13 +18,23 @@ from functools import lru_cache, partial
 from joulemark._engine import Image, Wiring
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.kinds import Exchange
+from joulemark.catalogue.kinds import BUDGET_CYCLES, Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation
 from joulemark.errors import InputError, ToolError, VerificationError
 from joulemark.images import BuiltImage
 from joulemark.images.lines import lines_of
 from joulemark.measure.branches import Decider, WatchedBoard, deciders
 from joulemark.measure.declared import Declarations, Declared
+from joulemark.measure.following import (
+    NOTHING,
+    Followed,
+    Located,
+    Marked,
+    leaking,
+    located,
+    marks,
+    varying,
+)
 from joulemark.oracle import Inputs, Output
 from joulemark.project import ROOT
 from joulemark.runners.emulator import EmulatedBoard
@@ -217,13 +227,33 @@ class Leak:
     """Cycles between the slowest and the fastest refusal within a group that differs in secrets."""
     refused_traces: int = 1
     """Most distinct digests of addresses within a group of refusals that differ only in secrets."""
+    followed: Followed = NOTHING
+    """What secrets decide, found by following them through the machine."""
 
     @property
     def any(self) -> bool:
         """Whether something leaks."""
+        return self.shown_by_trials or bool(leaking(self.followed.uses))
+
+    @property
+    def shown_by_trials(self) -> bool:
+        """Whether trials differ."""
         of_refusals = self.refused_spread > 0 or self.refused_traces > 1
         varies = self.cycles_max > self.cycles_min or self.address_traces > 1
         return varies or of_refusals or bool(self.branches)
+
+    @property
+    def agreement(self) -> str:
+        """How what trials show and what following finds go together."""
+        if self.followed.runs == 0:
+            return "trials only"
+        uses = leaking(self.followed.uses)
+        if bool(uses) == self.shown_by_trials:
+            return "agree"
+        if not uses:
+            # What may be known makes trials differ, or else what is not followed.
+            return "as declared" if self.followed.verdicts else "trials alone"
+        return "following alone" if any(use.costs_time for use in uses) else "no cycles"
 
     def __str__(self) -> str:
         if self.refused_spread or self.refused_traces > 1:
@@ -233,7 +263,8 @@ class Leak:
             return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
         if self.address_traces > 1:
             return f"{self.operation}: addresses differ"
-        return f"{self.operation}: {'; '.join(map(str, self.branches)) or 'nothing'}"
+        found = [*map(str, self.branches), *map(str, leaking(self.followed.uses))]
+        return f"{self.operation}: {'; '.join(found) or 'nothing'}"
 
 
 def observe(
@@ -245,6 +276,7 @@ def observe(
     special: bool = False,
     branches: bool = False,
     enough_cycles: int | None = None,
+    following: bool = True,
 ) -> Leak:
     """Execute an operation with many secrets.
 
@@ -257,6 +289,7 @@ def observe(
         branches: whether to look at what decides branches, in two more runs that stop there.
         enough_cycles: no further trial after these; two patterns and the random secrets are tried
             first, whatever they take.
+        following: whether to follow secrets through the machine, in one run more.
 
     Raises:
         VerificationError: an output was wrong.
@@ -308,7 +341,7 @@ def observe(
     if enough_cycles:
         puts = [*puts[:2], *puts[-RANDOM_TRIALS:], *puts[2:-RANDOM_TRIALS]]
     cycles, traces = watch(puts, Status.OK)
-    groups = refusals(algorithm, operation) if special else ()
+    groups = list(refusals(algorithm, operation)) if special else []
     refused = [watch(group, Status.BAD_TAG) for group in groups]
     return Leak(
         operation,
@@ -321,7 +354,78 @@ def observe(
         refusals=sum(len(each) for each, _ in refused),
         refused_spread=max((max(each) - min(each) for each, _ in refused), default=0),
         refused_traces=max((count for _, count in refused), default=1),
+        followed=NOTHING
+        if not following
+        else follow(
+            board,
+            image,
+            operation,
+            puts,
+            refused=groups,
+            wiring=wiring,
+            budget_cycles=algorithm.contract.operation(operation).cycles_max,
+        ),
     )
+
+
+def follow(
+    board: Board,
+    image: BuiltImage,
+    operation: str,
+    puts: Sequence[Exchange],
+    *,
+    refused: Sequence[list[Exchange]] = (),
+    wiring: Wiring | None = None,
+    budget_cycles: int = BUDGET_CYCLES,
+) -> Followed:
+    """Follow an operation's secrets through the machine: in the last trial, and in refusals.
+
+    Secret is what differs between trials.
+
+    Args:
+        board: the board it runs on.
+        image: the image.
+        operation: its name.
+        puts: trials, which differ only in secrets.
+        refused: groups of cases that are refused.
+        wiring: devices around the chip.
+        budget_cycles: cycles that the operation may take.
+
+    Raises:
+        VerificationError: an output was wrong.
+    """
+    program = Image.load(image.path)
+    public = Declarations(program, board.core)
+    machine = EmulatedBoard(
+        chips.load_chip(board.chip),
+        program,
+        wiring=wiring,
+        marker=board.marker.pin,
+        port=board.serial.port,
+        budget_cycles=budget_cycles,
+        met={} if public.address is None else {public.address: public.release},
+    )
+    if not machine.follows_secrets:
+        return NOTHING
+    device = Device(machine, attempts=1)
+    room = {slot: program.symbols[f"slot_{slot}_bytes"] for slot in puts[0].inputs}
+    secret = [
+        Marked(slot, first, at + first, length)
+        for slot, at in room.items()
+        for first, length in varying([put.inputs[slot] for put in puts])
+    ]
+    cases = [(puts[-1], Status.OK), *((group[-1], Status.BAD_TAG) for group in refused)]
+    for put, wanted in cases:
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        machine.follow(marks(secret))
+        if device.run(operation).status is not wanted:
+            raise VerificationError(f"{image.path}: {operation} failed while it was followed")
+        for slot, expected in put.expected.items():
+            at = program.symbols[f"slot_{slot}_bytes"]
+            if machine.read_memory(at, len(expected)) != expected:
+                raise VerificationError(f"{image.path}: {operation} gave a wrong {slot}")
+    return located(machine.secrets, Located(image.path, board.core, program.symbols), len(cases))
 
 
 def _looking(

@@ -24,6 +24,8 @@ class Surveyed:
     implementation: Implementation
     build: str
     leak: Leak
+    one_way: bool = False
+    """Whether the row names the branches that went one way."""
 
     @property
     def contradicts(self) -> bool:
@@ -46,8 +48,16 @@ class Surveyed:
             "refusals": leak.refusals,
             "refused_spread": leak.refused_spread,
             "refused_traces": leak.refused_traces,
-            "declared_public": [str(declared) for declared in leak.declared],
+            "declared_public": [*map(str, leak.declared), *map(str, leak.followed.verdicts)],
             "branches": [asdict(branch) for branch in leak.branches],
+            "decided_by_secrets": [use.row for use in leak.followed.uses],
+            "agreement": leak.agreement,
+            "followed_runs": leak.followed.runs,
+            "reached": leak.followed.reached,
+            "one_way": [branch.row for branch in leak.followed.one_way] if self.one_way else [],
+            "one_way_branches": len(leak.followed.one_way),
+            "devices": list(leak.followed.devices),
+            "lost": len(leak.followed.lost),
         }
 
 
@@ -60,6 +70,8 @@ def survey(
     compiler: Sequence[str] = (),
     opt: Sequence[str] = (),
     branches: bool = False,
+    one_way: bool = False,
+    following: bool = True,
 ) -> Iterator[Surveyed]:
     """Build and observe; an empty argument stands for the default.
 
@@ -71,6 +83,8 @@ def survey(
         compiler: the core's first if not given.
         opt: optimisations; all if not given.
         branches: whether to look at what decides branches, which is slow.
+        one_way: whether rows name the branches that went one way.
+        following: whether secrets are followed too.
 
     Raises:
         InputError: a name matches nothing.
@@ -102,7 +116,16 @@ def survey(
                         board=where,
                         implementation=way,
                         build=f"{tool} -{flag}",
-                        leak=observe(way, where, image, name, special=True, branches=branches),
+                        leak=observe(
+                            way,
+                            where,
+                            image,
+                            name,
+                            special=True,
+                            branches=branches,
+                            following=following,
+                        ),
+                        one_way=one_way,
                     )
     if not found:
         what = "no implementation of that name, for these boards, with such operations on secrets"

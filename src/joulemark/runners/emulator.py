@@ -9,7 +9,16 @@ from joulemark.errors import BudgetError, FaultError, LinkError
 from joulemark.meters.power import Occupancy, occupancy
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Followed, Image, Machine, MarkerEdge, Profile, Wiring
+    from joulemark._engine import (
+        Chip,
+        Followed,
+        Image,
+        Machine,
+        MarkerEdge,
+        Profile,
+        Secrets,
+        Wiring,
+    )
 
 NAME = "emulator"
 UNIT = "emulated"
@@ -139,6 +148,28 @@ class EmulatedBoard:
                     f"the image is stuck at {stop.address:#06x}: "
                     f"{self.budget_cycles:,} cycles without an answer"
                 )
+
+    @property
+    def follows_secrets(self) -> bool:
+        """Whether the chip's core can follow secrets."""
+        return self._machine.follows_secrets
+
+    def follow(self, secrets: "list[tuple[str, int, int]]") -> None:
+        """Follow secrets from here on: name, address and number of bytes of each.
+
+        Raises:
+            EngineError: they are outside memory, or too many.
+        """
+        self._machine.follow_secrets(secrets)
+
+    @property
+    def secrets(self) -> "Secrets":
+        """What the followed secrets decided in windows so far."""
+        return self._machine.secrets
+
+    def read_memory(self, address: int, length: int) -> bytes:
+        """Read the chip's memory, in no time."""
+        return self._machine.read_memory(address, length)
 
     def settle(self) -> None:
         """Run until the program has sent nothing for a few milliseconds."""

@@ -23,7 +23,14 @@ def _claims(build: BuildOf) -> bool:
 def leaks(build: Build) -> list[str]:
     """Return the operations whose time or addresses depend on secrets, and how."""
     found = [
-        observe(build.way, build.board, build.made, operation, enough_cycles=ENOUGH_CYCLES)
+        observe(
+            build.way,
+            build.board,
+            build.made,
+            operation,
+            enough_cycles=ENOUGH_CYCLES,
+            following=False,
+        )
         for operation in on_secrets(build.algorithm)
         if build.way.has(operation)
     ]

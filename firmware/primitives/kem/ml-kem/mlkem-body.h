@@ -356,7 +356,7 @@ crypto_status mlkem_encapsulate(uint8_t *ciphertext, uint8_t *shared, const uint
     derive(shared, seed, &s, random, seed);
     const sink out = {ciphertext, NULL, 0};
     int invalid = encrypt(&s, out, public_key, random, seed) != 0;
-    if (invalid) {
+    if (invalid) { /* public: whether the public key is valid */
         crypto_wipe(shared, MLKEM_SHARED_BYTES);
         crypto_wipe(ciphertext, MLKEM_CIPHERTEXT_BYTES);
     }

@@ -1,0 +1,407 @@
+"""Secrets followed through a machine: what they decide in a build, instruction by instruction.
+
+Trials show what differs between the secrets that were tried. Following shows what could differ
+with any secret, as long as control goes the same way: a product of secrets whose time depends on
+its operands, a branch that goes the other way once in four billion times. What a branch on a
+secret leads to is not followed, and code that no run reaches is not looked at.
+"""
+
+import re
+import subprocess
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from joulemark._engine import EngineError, Image, Machine, Secrets, SecretUse, Stop
+from joulemark.catalogue import chips, instruction_sets
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.kinds import BUDGET_CYCLES
+from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
+from joulemark.images.lines import Lines, lines_of
+from joulemark.measure.branches import disassembled
+from joulemark.measure.declared import Declarations, Declared
+from joulemark.project import ROOT
+
+GAP_BYTES = 8
+"""Fewer bytes that stay the same between bytes that are secret count as secret too."""
+
+_DECISIONS = {"branch", "condition", "target"}
+"""What a source line can declare public: the verdict, but not the value that it rests on."""
+_PUBLIC = re.compile(r"(?:/\*|//)\s*public: (.+?)\s*(?:\*/|$)")
+
+_OPTIONS = {"armv7m": ("--triple=thumbv7em", "--mattr=+vfp4d16sp")}
+"""How code of a core is disassembled; what a core lacks does not occur in its images."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An instruction and where it comes from."""
+
+    function: str
+    """The symbol that it is in; empty if there is none."""
+    file: str | None
+    """The source file, within the project where it lies there; None if it is not known."""
+    line: int | None
+    address: int
+    instruction: str
+    """Its text; empty if there is no disassembler."""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}, " if self.file else ""
+        text = f": {self.instruction}" if self.instruction else ""
+        return f"{self.function} ({where}{self.address:#06x}{text})"
+
+
+def _text(mnemonic: str, operands: Sequence[str]) -> str:
+    """Return an instruction without the disassembler's remarks."""
+    return f"{mnemonic} {', '.join(operands)}".partition(" @ ")[0].rstrip()
+
+
+class Located:
+    """Places of an image's instructions; debug information and disassembly are made when needed.
+
+    Args:
+        path: the ELF file.
+        core: its core.
+        symbols: its symbols.
+    """
+
+    def __init__(self, path: Path, core: str, symbols: Mapping[str, int]) -> None:
+        self._path, self._core = path, core
+        # Assemblers mark code and data with symbols that begin with $.
+        named = ((at & ~1, name) for name, at in symbols.items() if name[:1] not in "$.")
+        self._starts = sorted(named)
+
+    @cached_property
+    def _lines(self) -> Lines | None:
+        with suppress(InputError, ToolError):
+            return lines_of(self._path)
+        return None
+
+    @cached_property
+    def _instructions(self) -> dict[int, str]:
+        with suppress(ToolError, subprocess.CalledProcessError):
+            found = disassembled(self._path, *_OPTIONS.get(self._core, ()))
+            return {at: _text(name, given) for at, name, given in found}
+        return {}
+
+    def __getitem__(self, address: int) -> Place:
+        """Return the place of an instruction."""
+        before = bisect_right(self._starts, (address, "\uffff")) - 1
+        line = None if self._lines is None else self._lines[address]
+        file = None if line is None else line.file
+        if file is not None and file.is_relative_to(ROOT):
+            file = file.relative_to(ROOT)
+        return Place(
+            self._starts[before][1] if before >= 0 else "",
+            None if file is None else str(file),
+            None if line is None else line.number,
+            address,
+            self._instructions.get(address, ""),
+        )
+
+
+@dataclass(frozen=True)
+class Use:
+    """An instruction that uses a secret to decide something."""
+
+    address: int
+    decided_at: int
+    """The instruction that set the flags which decide; otherwise the same."""
+    decides: str
+    """branch, condition (of an IT block), select (an IT block that takes as long to skip), target
+    (of a branch), address, time (the instruction's own) or pointer (of DMA)."""
+    secrets: tuple[str, ...]
+    """The secret bytes that its operand can come from, such as `key[0..15]`."""
+    times: int
+    extra_cycles: int | None
+    """Cycles between its longest and its shortest time; None if what comes after it decides."""
+    calls: tuple[str, ...]
+    """The functions that led to it the first time, outermost first."""
+    places: Located = field(repr=False, compare=False)
+
+    @property
+    def place(self) -> Place:
+        """Where it is; the line is that of the comparison."""
+        here = self.places[self.decided_at]
+        text = self.places[self.address].instruction
+        return replace(here, address=self.address, instruction=text)
+
+    @property
+    def costs_time(self) -> bool:
+        """Whether it can change how long the code takes."""
+        return self.extra_cycles != 0
+
+    @property
+    def leaks(self) -> bool:
+        """Whether it shows in time or addresses; which of two results there is does not."""
+        return self.decides != "select"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Names and numbers."""
+        return {
+            "decides": self.decides,
+            **asdict(self.place),
+            "secrets": list(self.secrets),
+            "times": self.times,
+            "extra_cycles": self.extra_cycles,
+            "calls": list(self.calls),
+        }
+
+    def __str__(self) -> str:
+        cost = "" if self.extra_cycles is None else f", up to {self.extra_cycles} cycles more"
+        if not self.costs_time:
+            cost = ", which costs no cycles here"
+        return f"{self.decides} by {', '.join(self.secrets)}{cost}: {self.place}"
+
+
+def leaking(uses: Iterable[Use]) -> list[Use]:
+    """Return the uses that show in time or addresses."""
+    return [use for use in uses if use.leaks]
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """A conditional branch that went the same way every time: what is behind it was not seen."""
+
+    address: int
+    taken: bool
+    places: Located = field(repr=False, compare=False)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Names and numbers."""
+        return {**asdict(self.places[self.address]), "taken": self.taken}
+
+    def __str__(self) -> str:
+        way = "always" if self.taken else "never"
+        return f"{way} taken: {self.places[self.address]}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A decision by a secret that the source declares public where it is taken."""
+
+    place: Place
+    why: str
+    """What may be known, such as whether a tag is right."""
+
+    def __str__(self) -> str:
+        where = f"{self.place.file}:{self.place.line}" if self.place.file else self.place.function
+        return f"{self.why} ({where})"
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What secrets decided in some runs of an operation."""
+
+    runs: int
+    uses: tuple[Use, ...] = ()
+    """Without those that the source declares public."""
+    verdicts: tuple[Verdict, ...] = ()
+    reached: int = 0
+    """Number of different instructions executed."""
+    one_way: tuple[OneWay, ...] = ()
+    devices: tuple[str, ...] = ()
+    """Device registers that secrets were written to; what devices make of them is not followed."""
+    lost: tuple[int, ...] = ()
+    """Stores to so wide a range of secret addresses that following lost what they may change."""
+
+
+NOTHING = Followed(0)
+"""Of no run."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Bytes in memory that are secret."""
+
+    name: str
+    """What they are called in findings."""
+    first: int
+    """The number of the first byte within what is called so."""
+    address: int
+    length: int
+
+
+def varying(values: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield where values of the same length differ: first byte and number of bytes."""
+    length = min(map(len, values), default=0)
+    different = [i for i in range(length) if len({value[i] for value in values}) > 1]
+    runs: list[list[int]] = []
+    for here in different:
+        if runs and here - runs[-1][1] <= GAP_BYTES:
+            runs[-1][1] = here
+        else:
+            runs.append([here, here])
+    for first, last in runs:
+        yield first, last + 1 - first
+
+
+def marks(marked: Iterable[Marked]) -> list[tuple[str, int, int]]:
+    """Return secrets as a machine takes them."""
+    return [(f"{each.name} {each.first}", each.address, each.length) for each in marked]
+
+
+def _bytes(parts: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
+    """Name secret bytes."""
+    shown = []
+    for name, first, last in parts:
+        secret, _, offset = name.rpartition(" ")
+        start, end = first + int(offset), last + int(offset)
+        shown.append(f"{secret}[{start}]" if start == end else f"{secret}[{start}..{end}]")
+    return tuple(shown)
+
+
+@lru_cache
+def _source(path: Path) -> tuple[str, ...]:
+    with suppress(OSError):
+        return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return ()
+
+
+def _declared(use: Use) -> str | None:
+    """Return what the source line of a decision, or the one above it, declares to be public."""
+    if use.decides not in _DECISIONS:
+        return None
+    for place in (use.place, use.places[use.address]):
+        if place.file is None or place.line is None:
+            continue
+        lines = _source(ROOT / place.file)[max(place.line - 2, 0) : place.line]
+        found = [match[1] for line in lines if (match := _PUBLIC.search(line))]
+        if found:
+            return found[-1]
+    return None
+
+
+def located(found: Secrets, places: Located, runs: int) -> Followed:
+    """Return what was found in so many runs, with names."""
+
+    def of(use: SecretUse) -> Use:
+        calls = tuple(frame.symbol for frame in reversed(use.call_stack) if frame.symbol)
+        parts = _bytes(use.parts)
+        return Use(
+            use.address,
+            use.decided_at,
+            use.decides,
+            parts,
+            use.times,
+            use.extra_cycles,
+            calls,
+            places,
+        )
+
+    uses, verdicts = [], set()
+    for use in map(of, found.uses):
+        why = _declared(use)
+        if why is None:
+            uses.append(use)
+        else:
+            verdicts.add(Verdict(replace(use.place, address=0, instruction=""), why))
+    return Followed(
+        runs,
+        tuple(uses),
+        tuple(sorted(verdicts, key=str)),
+        found.reached,
+        tuple(OneWay(at, taken, places) for at, taken in found.one_way),
+        tuple(f"{at:#x} ({', '.join(_bytes(parts))})" for at, parts in found.devices),
+        tuple(found.lost),
+    )
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of a function in somebody's own program, followed until it returned."""
+
+    function: str
+    cycles: int
+    followed: Followed
+    declared: tuple[Declared, ...]
+    """What the program declares public although it is derived from a secret."""
+
+
+def follow_call(
+    path: Path,
+    board: Board,
+    function: str,
+    secrets: Sequence[tuple[str, int]],
+    *,
+    max_cycles: int = BUDGET_CYCLES,
+) -> Called:
+    """Run a program until it calls a function, and follow secrets until that returns.
+
+    Args:
+        path: the program's ELF file.
+        board: the board that it is for.
+        function: its symbol.
+        secrets: symbols or addresses, and numbers of bytes.
+        max_cycles: cycles for the program to get there, and for the function to return.
+
+    Raises:
+        InputError: something is not there.
+        BudgetError: the function is not called, or does not return.
+        FaultError: the program faulted.
+    """
+    program = _loaded(path)
+    marked = [
+        Marked(name, 0, _resolved(program, name, "--secret"), length) for name, length in secrets
+    ]
+    start = _resolved(program, function, "--call") & ~1
+    public = Declarations(program, board.core)
+    calls = instruction_sets.calls(board.core)
+    try:
+        machine = Machine(chips.load_chip(board.chip), program, wiring=board.wiring)
+        # A symbol may lie where a function of another does.
+        stop = machine.run(until=start, until_asleep=True, max_cycles=max_cycles)
+        if stop.reason != "address":
+            raise _never(stop, f"{function} was not called", machine.cycles)
+        registers = {name.upper(): value for name, value in machine.registers.items()}
+        stack = registers["SP"]
+        if calls.returns_to is None:
+            back = int.from_bytes(machine.read_memory(stack, 2), "little")
+        else:
+            back = registers[calls.returns_to] & ~1
+        machine.follow_secrets(marks(marked))
+        begin = machine.cycles
+        machine.watch([] if public.address is None else [public.address])
+        while True:
+            left = max(begin + max_cycles - machine.cycles, 1)
+            stop = machine.run(until=back, until_asleep=True, max_cycles=left)
+            if stop.reason == "address" and stop.address == public.address:
+                public.release(machine)
+            elif stop.reason != "address":
+                raise _never(stop, f"{function} did not return", machine.cycles - begin)
+            elif machine.registers["sp"] >= stack:
+                break
+        found = machine.secrets
+    except EngineError as error:
+        raise InputError(str(error), str(path)) from error
+    places = Located(path, board.core, program.symbols)
+    return Called(function, machine.cycles - begin, located(found, places, 1), public.found)
+
+
+def _loaded(path: Path) -> Image:
+    try:
+        return Image.load(path)
+    except (EngineError, OSError) as error:
+        raise InputError(str(error), str(path)) from error
+
+
+def _resolved(program: Image, name: str, option: str) -> int:
+    try:
+        return program.resolve(name)
+    except EngineError as error:
+        raise InputError(str(error), option) from error
+
+
+def _never(stop: Stop, what: str, cycles: int) -> JoulemarkError:
+    """Return the error that a run which ended elsewhere amounts to."""
+    if stop.fault is not None:
+        return FaultError(f"{what}: the program faulted: {stop.fault.message}")
+    why = "it sleeps" if stop.reason == "asleep" else f"{cycles:,} cycles are spent"
+    return BudgetError(f"{what}: {why} at {stop.address:#06x}", "--call", "give --max-cycles more")

@@ -1,0 +1,221 @@
+"""Secrets are followed through every core: what they decide is found, and nothing else is.
+
+`planted.c` has leaks of all kinds, and constructions that leak nothing.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+import programs
+from joulemark._engine import Image, Machine, Secrets
+from joulemark.catalogue import chips
+from joulemark.cli import app
+from joulemark.errors import ClaimError
+from joulemark.images.families.msp430 import chip_header
+from joulemark.measure.following import Located, located
+from joulemark.project import FIRMWARE
+
+SOURCE = Path(__file__).with_name("planted.c")
+RUNTIME = FIRMWARE / "hal" / "msp430" / "runtime"
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core, a chip that has it, and how code is compiled for it."""
+
+    name: str
+    chip: str
+    compile: tuple[str, ...]
+    link: tuple[str, ...]
+    optimisations: tuple[str, ...]
+
+
+def arm(cpu: str, text: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return commands that compile and link for a Cortex-M."""
+    gcc = ("arm-none-eabi-gcc", f"-mcpu={cpu}")
+    places = (f"-Wl,-Ttext={text:#x}", "-Wl,-Tdata=0x20000000")
+    return (*gcc, "-DHAS_DIVISION"), (*gcc, "-nostartfiles", *places, "-Wl,-e,ends")
+
+
+CORES = {
+    "m3": Core("m3", "stm32f100rb", *arm("cortex-m3", 0x08000200), ("Os", "O2")),
+    "m4": Core("m4", "nrf52840", *arm("cortex-m4", 0x200), ("Os", "O2")),
+    "msp430": Core(
+        "msp430",
+        "msp430f1611",
+        ("clang-19", "--target=msp430", "-mmcu=msp430f1611", "-nostdlibinc"),
+        ("ld.lld-19", "-Ttext=0x4000", "-Tdata=0x1100", "-Tbss=0x1200", "-e", "ends"),
+        ("Os",),
+    ),
+}
+EXPECTED = re.compile(r"leak: (\w+)(?: \((\w+)\))? \*/")
+
+
+@lru_cache
+def built(core: Core, optimisation: str, folder: Path) -> Path:
+    """Compile the source for a core."""
+    path = folder / f"{core.name}-{optimisation}.elf"
+    sources = [SOURCE, *(RUNTIME.glob("*.S") if core.name == "msp430" else ())]
+    flags = [
+        "-std=gnu11",
+        f"-{optimisation}",
+        "-g",
+        "-ffreestanding",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ]
+    if core.name == "msp430":
+        (folder / "chip.h").write_text(chip_header(chips.load_chip(core.chip)))
+        flags += ["-I", str(folder)]
+    objects = []
+    for source in sources:
+        objects.append(str(path.with_suffix(f".{source.stem}.o")))
+        run(*core.compile, *flags, "-c", str(source), "-o", objects[-1])
+    run(*core.link, *objects, "-o", str(path))
+    return path
+
+
+def run(*command: str) -> None:
+    """Run a command that succeeds."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def functions(kind: str) -> list[str]:
+    """Return the names of functions in the source."""
+    return re.findall(rf"^{kind}\((\w+)\)", SOURCE.read_text(), re.MULTILINE)
+
+
+def followed(core: Core, path: Path, function: str) -> Secrets:
+    """Run a function with the secret followed."""
+    image = Image.load(path)
+    machine = Machine(chips.load_chip(core.chip), image, entry=image.resolve(f"run_{function}"))
+    machine.follow_secrets([("secret 0", image.resolve("secret"), 16)])
+    stop = machine.run(until=image.resolve("ends"), max_cycles=100_000)
+    assert stop.reason == "address", (function, stop.fault and stop.fault.message)
+    return machine.secrets
+
+
+def found(core: Core, path: Path, function: str) -> set[tuple[str, int]]:
+    """Return what the secret was found to decide, and in which line."""
+    image = Image.load(path)
+    places = Located(path, "msp430" if core.name == "msp430" else "armv7m", image.symbols)
+    uses = located(followed(core, path, function), places, 1).uses
+    return {(use.decides, use.place.line or 0) for use in uses}
+
+
+def expected(core: Core, function: str) -> set[tuple[str, int]]:
+    """Return what the source says that is found."""
+    lines = SOURCE.read_text().splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith(f"LEAKS({function})"))
+    end = lines.index("}", begin)
+    wanted = set()
+    for number in range(begin, end):
+        for decides, only in EXPECTED.findall(lines[number]):
+            if only in {"", core.name}:
+                wanted.add((decides, number + 1))
+    return wanted
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("planted")
+
+
+BUILDS = [(core, flag) for core in CORES.values() for flag in core.optimisations]
+
+
+@pytest.mark.parametrize(("core", "flag"), BUILDS, ids=lambda x: getattr(x, "name", x))
+def test_planted_leaks_are_found_at_their_lines(core: Core, flag: str, folder: Path) -> None:
+    path = built(core, flag, folder)
+    symbols = Image.load(path).symbols
+    wrong = {}
+    for function in functions("LEAKS"):
+        if f"run_{function}" not in symbols:
+            continue
+        here, wanted = found(core, path, function), expected(core, function)
+        # GCC makes conditional instructions of short branches.
+        here = {("branch" if decides == "condition" else decides, line) for decides, line in here}
+        if here != wanted:
+            wrong[function] = (sorted(here), sorted(wanted))
+    assert not wrong
+
+
+@pytest.mark.parametrize(("core", "flag"), BUILDS, ids=lambda x: getattr(x, "name", x))
+def test_clean_constructions_raise_no_alarm(core: Core, flag: str, folder: Path) -> None:
+    path = built(core, flag, folder)
+    symbols = Image.load(path).symbols
+    names = [name for name in functions("KEEPS") if f"run_{name}" in symbols]
+    assert len(names) >= 14
+    alarms = {name: found(core, path, name) for name in names}
+    assert not {name: uses for name, uses in alarms.items() if uses}
+
+
+def test_a_division_that_one_optimisation_emits_is_found_there(folder: Path) -> None:
+    """As in KyberSlash (Bernstein and others, 2024)."""
+    m4 = CORES["m4"]
+    at_size = followed(m4, built(m4, "Os", folder), "kyberslash")
+    assert [use.decides for use in at_size.uses] == ["time"]
+    assert followed(m4, built(m4, "O3", folder), "kyberslash").uses == []
+
+
+INNER = """
+    ldr r0, =0x20000000
+    ldr r1, [r0]
+    umull r2, r3, r1, r1
+    cmp r1, #0
+    beq 1f
+    nop
+1:  ldr r2, [r0, #16]
+    cmp r2, #0
+    beq 2f
+    nop
+2:
+"""
+
+
+def asked(path: Path, *more: str) -> Result:
+    chosen = ["--board", "stm32vldiscovery", "--call", "inner", "--secret", "0x20000000:4"]
+    return CliRunner().invoke(app, ["leaks", str(path), *chosen, *more])
+
+
+def test_a_program_of_ones_own_is_followed_through_a_call(tmp_path: Path) -> None:
+    path = programs.elf(tmp_path, "stm32f100rb", INNER)
+    done = asked(path, "--format", "json")
+    assert isinstance(done.exception, ClaimError)
+    (row,) = json.loads(done.stdout)
+    uses = [(use["decides"], use["extra_cycles"]) for use in row["decided_by_secrets"]]
+    assert uses == [("time", 2), ("branch", None)]
+    assert {use["function"] for use in row["decided_by_secrets"]} == {"inner"}
+    assert row["decided_by_secrets"][0]["secrets"] == ["0x20000000[0..3]"]
+    assert row["one_way_branches"] == 2
+    shown = asked(path, "--one-way").stdout
+    assert "time by 0x20000000[0..3], up to 2 cycles more: inner (" in shown
+    assert "always taken: inner (" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--call", "outer_"], "--call: no symbol 'outer_'"),
+        (["--secret", "key"], "--secret: 'key' is no secret; write SYMBOL:BYTES"),
+        (["--secret", "0x10000000:4"], "no secret can be followed at 0x10000000"),
+        (["--primitive", "aes-128"], "--primitive: is measured instead of a program"),
+        (["--call", "hard", "--max-cycles", "9999"], "hard was not called: "),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    path = programs.elf(tmp_path, "stm32f100rb", INNER)
+    done = asked(path, *arguments)
+    assert message in str(done.exception)
