@@ -168,7 +168,10 @@ impl Riscv {
             let loaded = core.load(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
-        let rams = chip.memory.iter().filter(|memory| memory.kind == MemoryKind::Ram);
+        let rams = chip
+            .memory
+            .iter()
+            .filter(|memory| memory.kind == MemoryKind::Ram);
         let Some(ram) = rams.max_by_key(|memory| memory.size) else {
             return Err(Error::Chip(format!("chip {} has no RAM", chip.name)));
         };
@@ -191,8 +194,13 @@ impl Riscv {
         }
         // The stack may grow down to the last variable below it, unless the program puts it
         // elsewhere.
-        let ends = image.variables.iter().map(|range| range.start.saturating_add(range.size));
-        let limit = ends.filter(|at| (ram.start + 1..end(ram)).contains(at)).max();
+        let ends = image
+            .variables
+            .iter()
+            .map(|range| range.start.saturating_add(range.size));
+        let limit = ends
+            .filter(|at| (ram.start + 1..end(ram)).contains(at))
+            .max();
         if let Some(limit) = limit {
             core.set_stack_limit(limit);
         }

@@ -4,9 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline,
-};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline};
 use joulemark_peripherals::{Pl011, Rate};
 use joulemark_riscv::{Bus, Control, Lines, Width};
 
@@ -190,7 +188,9 @@ impl SystemTimer {
     fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
         match offset {
             0x00 => self.written = value,
-            0x04 => self.counter.set(now, u64::from(self.written) << 32 | u64::from(value)),
+            0x04 => self
+                .counter
+                .set(now, u64::from(self.written) << 32 | u64::from(value)),
             0x10..=0x1c => {
                 let alarm = (offset as usize - 0x10) / 4;
                 self.alarms[alarm] = value;
@@ -260,11 +260,7 @@ pub static SERIES: Series = Series {
     make: |chip, image, options| Ok(Box::new(Riscv::new(chip, image, options, make)?)),
 };
 
-fn make(
-    chip: &Arc<Chip>,
-    core: &Section,
-    trace: bool,
-) -> Result<Box<dyn Surroundings>, ChipError> {
+fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroundings>, ChipError> {
     let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
     let pins = PinNames {
         counts: instances
@@ -317,7 +313,11 @@ fn make(
 
 impl Rp2350 {
     fn xosc_hz(&self) -> u32 {
-        if self.xosc & 0xff_f000 == XOSC_ENABLE { self.crystal_hz } else { 0 }
+        if self.xosc & 0xff_f000 == XOSC_ENABLE {
+            self.crystal_hz
+        } else {
+            0
+        }
     }
 
     fn pll_hz(&self) -> u32 {
@@ -361,7 +361,11 @@ impl Rp2350 {
             _ => 0,
         };
         let is_on = ctrl >> 11 & 1 != 0;
-        if is_on { hz / (div >> 16 & 3).max(1) } else { 0 }
+        if is_on {
+            hz / (div >> 16 & 3).max(1)
+        } else {
+            0
+        }
     }
 
     /// Follow a change of clocks.
@@ -369,11 +373,15 @@ impl Rp2350 {
         let hz = self.system_hz();
         let wrong = |what: String| Err(Fault::new(FaultKind::Peripheral, what));
         if hz == 0 {
-            return wrong("CLOCKS selects a clock that does not run, or that the emulation leaves out".into());
+            return wrong(
+                "CLOCKS selects a clock that does not run, or that the emulation leaves out".into(),
+            );
         }
         if hz > self.max_hz {
             let most = self.max_hz;
-            return wrong(format!("the core's clock is set to {hz} Hz, above the chip's {most} Hz"));
+            return wrong(format!(
+                "the core's clock is set to {hz} Hz, above the chip's {most} Hz"
+            ));
         }
         if hz != self.core_hz {
             self.core_hz = hz;
@@ -390,7 +398,11 @@ impl Rp2350 {
         let tick = |chip: &Self, number: usize| {
             let [ctrl, cycles] = chip.ticks[number];
             let is_on = ctrl & 1 != 0 && cycles & 511 != 0;
-            u64::from(if is_on { chip.reference_hz() / (cycles & 511) } else { 0 })
+            u64::from(if is_on {
+                chip.reference_hz() / (cycles & 511)
+            } else {
+                0
+            })
         };
         let mtime = match self.mtime_ctrl & (MTIME_EN | MTIME_FULLSPEED) {
             3 => core,
@@ -448,7 +460,8 @@ impl Rp2350 {
             let bit = changed.trailing_zeros() as usize;
             changed &= changed - 1;
             let high = after >> bit & 1 != 0;
-            self.board.pin_changed(Pin { port: 0, bit }, high, now, &self.timeline);
+            self.board
+                .pin_changed(Pin { port: 0, bit }, high, now, &self.timeline);
         }
         self.take_effects(now);
     }
@@ -475,15 +488,24 @@ impl Rp2350 {
         let uarts = self.uarts.iter().map(Pl011::next_event);
         let timers = self.timers.iter().map(|timer| timer.next_event(self.at));
         let is_ahead = self.mtime.at(self.at) < self.mtimecmp;
-        let mtime = if is_ahead { self.mtime.cycle_of(self.mtimecmp) } else { Cycles::NEVER };
-        self.due = uarts.chain(timers).chain([mtime]).min().unwrap_or(Cycles::NEVER);
+        let mtime = if is_ahead {
+            self.mtime.cycle_of(self.mtimecmp)
+        } else {
+            Cycles::NEVER
+        };
+        self.due = uarts
+            .chain(timers)
+            .chain([mtime])
+            .min()
+            .unwrap_or(Cycles::NEVER);
     }
 
     fn find(&self, address: u32) -> Result<(Block, u32), Fault> {
         let found = self.instances.find(address);
         let (block, offset) = found.ok_or_else(|| self.board.nothing_at(address))?;
         if self.is_in_reset(block) {
-            let what = format!("a register of {block:?} is accessed while RESETS holds that in reset");
+            let what =
+                format!("a register of {block:?} is accessed while RESETS holds that in reset");
             return Err(Fault::new(FaultKind::Peripheral, what).at(address));
         }
         Ok((block, offset))
@@ -675,13 +697,21 @@ fn replace(counter: u64, value: u32, high: bool) -> u64 {
 impl Bus for Rp2350 {
     fn waits(&self, address: u32, is_write: bool) -> u8 {
         // The APB is below 0x50000000; SIO answers at once (data sheet, "Bus fabric").
-        if address >> 28 == 4 { self.waits[usize::from(is_write)] } else { 0 }
+        if address >> 28 == 4 {
+            self.waits[usize::from(is_write)]
+        } else {
+            0
+        }
     }
 
     fn read(&mut self, address: u32, width: Width, now: Cycles) -> Result<u32, Fault> {
         self.advance_to(now);
         let (block, offset) = self.find(address & !3)?;
-        let offset = if block == Block::Sio { offset } else { offset & !VIEWS };
+        let offset = if block == Block::Sio {
+            offset
+        } else {
+            offset & !VIEWS
+        };
         let value = self.register(block, offset, now);
         self.set_due();
         let value = value.ok_or_else(|| self.board.nothing_at(address))?;
@@ -698,7 +728,11 @@ impl Bus for Rp2350 {
             Width::Word => value,
         };
         let (block, found) = self.find(address & !3)?;
-        let view = if block == Block::Sio { 0 } else { found & VIEWS };
+        let view = if block == Block::Sio {
+            0
+        } else {
+            found & VIEWS
+        };
         let offset = found - view;
         let mut old = || self.register(block, offset, now).unwrap_or(0);
         let value = match view >> 12 {
@@ -713,7 +747,11 @@ impl Bus for Rp2350 {
             .map_err(|fault| fault.at(address))?;
         self.set_due();
         self.pins_changed(before, now);
-        if is_there { Ok(()) } else { Err(self.board.nothing_at(address)) }
+        if is_there {
+            Ok(())
+        } else {
+            Err(self.board.nothing_at(address))
+        }
     }
 
     fn next_event(&self) -> Cycles {
@@ -773,7 +811,11 @@ impl Surroundings for Rp2350 {
     fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
         let before = self.levels();
         let bit = 1 << pin.bit;
-        self.input = if high { self.input | bit } else { self.input & !bit };
+        self.input = if high {
+            self.input | bit
+        } else {
+            self.input & !bit
+        };
         self.pins_changed(before, now);
     }
 
