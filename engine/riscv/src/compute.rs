@@ -3,7 +3,8 @@
 use crate::decode::Kind;
 
 /// `rd` of an instruction on two operands; 0 for one that is none.
-#[inline]
+#[allow(clippy::inline_always)] // it is most of the loops that it is in
+#[inline(always)]
 pub(crate) fn compute(kind: Kind, a: u32, b: u32) -> u32 {
     match kind {
         Kind::Add => a.wrapping_add(b),
@@ -78,7 +79,8 @@ pub(crate) fn atomic(kind: Kind, memory: u32, operand: u32) -> u32 {
 }
 
 /// Whether a branch is taken.
-#[inline]
+#[allow(clippy::inline_always)] // as above
+#[inline(always)]
 pub(crate) fn is_taken(kind: Kind, a: u32, b: u32) -> bool {
     match kind {
         Kind::Beq => a == b,

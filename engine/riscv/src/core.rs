@@ -62,8 +62,6 @@ pub struct Core<B: Bus> {
     pub(crate) prefetch: Prefetch,
     pub(crate) csrs: Csrs,
     pub(crate) stop_on_fault: bool,
-    /// FENCE.I is among the instructions in memory.
-    pub(crate) has_fence_i: bool,
 
     /// The last cycle in which the memory stage is taken, whether by an access to the bus, the
     /// register that this loads, and whether it is exclusive.
@@ -116,7 +114,6 @@ impl<B: Bus> Core<B> {
             prefetch: Prefetch::default(),
             csrs: Csrs::new(config.identity),
             stop_on_fault: config.stop_on_fault,
-            has_fence_i: true,
             access_until: 0,
             is_in_flight: false,
             loads: 0,

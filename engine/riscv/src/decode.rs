@@ -14,9 +14,8 @@ pub(crate) enum Kind {
     Andn, Orn, Xnor, Clz, Ctz, Cpop, Max, Maxu, Min, Minu, OrcB, Rev8, Rol, Ror, SextB, SextH, ZextH,
     Bclr, Bset, Binv, Bext,
     Pack, Packh, Brev8, Zip, Unzip,
-    Bextm,
     Mul, Mulh, Mulhsu, Mulhu,
-    Auipc,
+    Bextm, Auipc,
     Div, Divu, Rem, Remu,
     Lb, Lh, Lw, Lbu, Lhu,
     Sb, Sh, Sw,
@@ -44,6 +43,8 @@ pub(crate) struct Op {
     pub rs2: u8,
     /// Halfwords.
     pub size: u8,
+    /// It may jump, and FENCE.I is behind it.
+    pub before_fence: bool,
     pub imm: i32,
 }
 
@@ -54,6 +55,16 @@ fn bits(word: u32, high: u32, low: u32) -> u32 {
 fn signed(value: u32, bits: u32) -> i32 {
     (value << (32 - bits)) as i32 >> (32 - bits)
 }
+
+impl Kind {
+    /// Whether an instruction may jump.
+    pub fn jumps(self) -> bool {
+        self >= Self::Jal && self <= Self::Bgeu || self == Self::FenceI
+    }
+}
+
+/// FENCE.I.
+pub(crate) const FENCE_I: u32 = 0x0000_100f;
 
 /// Decode the instruction that begins with these bits; a short one ignores the upper half.
 pub(crate) fn decode(word: u32) -> Op {
@@ -86,6 +97,7 @@ fn wide(w: u32) -> Op {
         rs1,
         rs2,
         size: 2,
+        before_fence: false,
         imm,
     };
     let illegal = of(Kind::Illegal, 0, 0, 0, 0);
@@ -241,7 +253,7 @@ fn wide(w: u32) -> Op {
             }
         }
         0x0f if funct3 == 0 && rs1 == 0 && rd == 0 => of(Kind::Fence, 0, 0, 0, 0),
-        0x0f if w == 0x0000_100f => of(Kind::FenceI, 0, 0, 0, 0),
+        0x0f if w == FENCE_I => of(Kind::FenceI, 0, 0, 0, 0),
         0x73 => {
             let kind = match (funct3, w) {
                 (1, _) => Kind::Csrrw,
@@ -269,6 +281,7 @@ fn narrow(w: u32) -> Op {
         rs1,
         rs2,
         size: 1,
+        before_fence: false,
         imm,
     };
     let illegal = of(Kind::Illegal, 0, 0, 0, 0);
@@ -383,6 +396,7 @@ fn zcmp(w: u32) -> Op {
         rs1,
         rs2,
         size: 1,
+        before_fence: false,
         imm,
     };
     let kind = match (bits(w, 12, 8), bits(w, 6, 5)) {

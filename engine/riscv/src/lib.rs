@@ -37,7 +37,8 @@
 //! CM.POPRET, which this version of the core gets wrong.
 //!
 //! # Speed
-//! Instructions are decoded once; the front end is stepped cycle by cycle, with a few operations.
+//! Instructions are decoded once. `plain.rs` runs plain ones as long as nothing is due; `step.rs` can
+//! do all. The front end is stepped cycle by cycle in both.
 
 mod bus;
 mod compute;
@@ -46,6 +47,7 @@ mod csr;
 mod decode;
 mod memory;
 mod observe;
+mod plain;
 mod prefetch;
 mod step;
 

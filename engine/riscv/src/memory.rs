@@ -1,7 +1,7 @@
 //! A chip's memories, and the decoded instructions in them.
 
 use crate::bus::Width;
-use crate::decode::{Kind, Op, decode};
+use crate::decode::{FENCE_I, Kind, Op, decode};
 
 /// What a memory can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Region {
     pub kind: RegionKind,
 }
 
+/// How far before a changed byte what is decoded may begin: a long instruction, and FENCE.I behind it.
+const BEHIND: usize = 7;
 /// Bytes among which one note says whether any has been decoded.
 const PAGE: u32 = 64;
 
@@ -94,20 +96,24 @@ impl Memory {
         }
     }
 
-    /// Forget decoded instructions of which bytes change: up to four.
+    /// Forget decoded instructions of which bytes change, up to four, or those behind them.
     #[inline]
     fn forget(&mut self, at: usize, count: usize) {
-        let pages = (
-            at.saturating_sub(2) / PAGE as usize,
-            (at + count) / PAGE as usize,
-        );
-        if self.has_code[pages.0] || self.has_code[pages.1] {
-            for op in at.saturating_sub(2) / 2..=(at + count - 1) / 2 {
+        let first = at.saturating_sub(BEHIND);
+        if self.has_code[first / PAGE as usize] || self.has_code[(at + count) / PAGE as usize] {
+            for op in first / 2..=(at + count - 1) / 2 {
                 if let Some(op) = self.ops.get_mut(op) {
                     op.kind = Kind::Undecoded;
                 }
             }
         }
+    }
+
+    /// The decoded instruction at an address; none of that kind if there is none.
+    #[inline]
+    pub fn decoded(&self, address: u32) -> Op {
+        let at = address.wrapping_sub(self.start) as usize / 2;
+        self.ops.get(at).copied().unwrap_or_default()
     }
 
     /// The instruction at an even offset; `None` if it does not end inside.
@@ -130,7 +136,10 @@ impl Memory {
             _ if low & 3 == 3 => return None,
             _ => low,
         };
-        let op = decode(word);
+        let mut op = decode(word);
+        let behind = at + 2 * usize::from(op.size);
+        let is_fence = self.bytes.get(behind..behind + 4) == Some(&FENCE_I.to_le_bytes());
+        op.before_fence = op.kind.jumps() && is_fence;
         self.ops[at / 2] = op;
         self.has_code[at / PAGE as usize] = true;
         Some(op)

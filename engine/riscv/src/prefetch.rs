@@ -19,17 +19,83 @@ const DEPTH: u8 = 2;
 /// The branch that the predictor remembers: the last taken one that went backwards.
 #[derive(Clone, Copy, Default)]
 struct Remembered {
-    valid: bool,
     address: u32,
     wide: bool,
     target: u32,
 }
 
+/// What the front end holds while nothing in it is predicted, in eight bits: the decoder's halfwords;
+/// which halves of the arriving word, and of the first and second in the queue, belong to the stream
+/// (0 for no word).
+type Plain = u8;
+
+const ARRIVING: u32 = 2;
+const FIRST: u32 = 4;
+const SECOND: u32 = 6;
+
+/// The next state, by how many halfwords the decoder takes, and by state. It requests a word if one is
+/// arriving then.
+static NEXT: [[Plain; 256]; 3] = [next_states(0), next_states(1), next_states(2)];
+
+const fn next_states(taken: u8) -> [Plain; 256] {
+    let mut states = [0; 256];
+    let mut state = 0;
+    while state < 256 {
+        states[state] = next_state(state as Plain, taken);
+        state += 1;
+    }
+    states
+}
+
+const fn arriving(state: Plain) -> u8 {
+    state >> ARRIVING & 3
+}
+
+const fn next_state(state: Plain, taken: u8) -> Plain {
+    let (arriving, first, second) = (
+        state >> ARRIVING & 3,
+        state >> FIRST & 3,
+        state >> SECOND & 3,
+    );
+    let requests = second == 0 && (first == 0 || arriving == 0);
+    let mut level = (state & 3).saturating_sub(taken);
+    let head = if first != 0 { first } else { arriving };
+    let count = if head == BOTH { 2 } else { (head != 0) as u8 };
+    let is_delivered = head != 0 && level + count <= 3;
+    if is_delivered {
+        level += count;
+    }
+    let (mut first, mut second, mut left) = (first, second, arriving);
+    if is_delivered && first != 0 {
+        (first, second) = (second, 0);
+    } else if is_delivered {
+        left = 0;
+    }
+    if left != 0 {
+        if first == 0 {
+            first = left;
+        } else {
+            second = left;
+        }
+    }
+    let arriving = if requests { BOTH } else { 0 };
+    level | arriving << ARRIVING | first << FIRST | second << SECOND
+}
+
+/// No word's number: nothing is remembered.
+const NOWHERE: u32 = u32::MAX;
+
 /// The front end.
-#[derive(Default)]
 pub(crate) struct Prefetch {
+    /// What it holds, if nothing in it is predicted; `None`: that is in the fields below.
+    plain: Option<Plain>,
     /// Address of the next word to request.
     next: u32,
+    /// The number of the word in which the remembered branch begins.
+    branch_word: u32,
+    /// Halfwords that the decoder has, and for each whether it is part of a predicted branch.
+    level: u8,
+    predicted: u8,
     /// The stream enters the next word in its upper halfword, at a predicted target.
     enters_upper: bool,
     /// The last requested word ends with the first half of the remembered branch.
@@ -38,12 +104,28 @@ pub(crate) struct Prefetch {
     arriving: Option<Word>,
     queue: [Word; DEPTH as usize],
     queued: u8,
-    /// Halfwords that the decoder has, and for each whether it is part of a predicted branch.
-    level: u8,
-    predicted: u8,
     remembered: Remembered,
     /// The remembered branch is forgotten at the end of this cycle.
     forgets: bool,
+}
+
+impl Default for Prefetch {
+    fn default() -> Self {
+        Self {
+            plain: Some(0),
+            next: 0,
+            branch_word: NOWHERE,
+            level: 0,
+            predicted: 0,
+            enters_upper: false,
+            spans: false,
+            arriving: None,
+            queue: [Word::default(); DEPTH as usize],
+            queued: 0,
+            remembered: Remembered::default(),
+            forgets: false,
+        }
+    }
 }
 
 impl Prefetch {
@@ -66,8 +148,8 @@ impl Prefetch {
 
     /// Remember a taken branch.
     pub fn remember(&mut self, address: u32, wide: bool, target: u32) {
+        self.branch_word = address >> 2;
         self.remembered = Remembered {
-            valid: true,
             address,
             wide,
             target,
@@ -76,17 +158,19 @@ impl Prefetch {
 
     /// Forget the remembered branch.
     pub fn forget(&mut self) {
-        self.remembered.valid = false;
+        self.branch_word = NOWHERE;
     }
 
     /// Forget the remembered branch at the end of the next cycle.
     pub fn forget_next(&mut self) {
         self.forgets = true;
+        self.spread();
     }
 
     /// The halfwords that the decoder would have in the next cycle, if control went on behind the
     /// instruction that takes this many.
-    pub fn level_behind(&self, taken: u8) -> u8 {
+    pub fn level_behind(&mut self, taken: u8) -> u8 {
+        self.spread();
         let left = self.level - taken;
         let head = if self.queued > 0 {
             Some(self.queue[0])
@@ -100,6 +184,27 @@ impl Prefetch {
     /// A cycle in which the decoder takes this many halfwords.
     #[inline]
     pub fn tick(&mut self, taken: u8) {
+        if let Some(state) = self.plain {
+            let state = NEXT[usize::from(taken % 3)][usize::from(state)];
+            if arriving(state) == 0 {
+                self.plain = Some(state);
+                self.level = state & 3;
+                return;
+            }
+            if self.next >> 2 != self.branch_word {
+                self.next = self.next.wrapping_add(4);
+                self.plain = Some(state);
+                self.level = state & 3;
+                return;
+            }
+        }
+        self.tick_predicted(taken);
+    }
+
+    /// The same where something is predicted.
+    #[cold]
+    fn tick_predicted(&mut self, taken: u8) {
+        self.spread();
         let requests = !(self.queued == DEPTH || self.queued == 1 && self.arriving.is_some());
         self.level -= taken;
         self.predicted >>= taken;
@@ -125,22 +230,73 @@ impl Prefetch {
             self.forgets = false;
             self.forget();
         }
+        self.gather();
+    }
+
+    /// Hold all in the fields.
+    fn spread(&mut self) {
+        let Some(state) = self.plain.take() else {
+            return;
+        };
+        let word = |place: u32| {
+            let halves = state >> place & 3;
+            Word {
+                halves,
+                predicted: 0,
+            }
+        };
+        let arriving = word(ARRIVING);
+        self.arriving = (arriving.halves != 0).then_some(arriving);
+        self.queue = [word(FIRST), word(SECOND)];
+        self.queued = self
+            .queue
+            .iter()
+            .map(|word| u8::from(word.halves != 0))
+            .sum();
+        (self.predicted, self.enters_upper, self.spans) = (0, false, false);
+    }
+
+    /// Hold all in eight bits, if nothing is predicted.
+    fn gather(&mut self) {
+        let queued = &self.queue[..usize::from(self.queued)];
+        let words = self.arriving.iter().chain(queued);
+        let marks = words.fold(self.predicted, |marks, word| marks | word.predicted);
+        if marks != 0 || self.enters_upper || self.spans || self.forgets {
+            return;
+        }
+        let halves = |word: Option<&Word>| word.map_or(0, |word| word.halves);
+        self.plain = Some(
+            self.level
+                | halves(self.arriving.as_ref()) << ARRIVING
+                | halves(queued.first()) << FIRST
+                | halves(queued.get(1)) << SECOND,
+        );
     }
 
     /// A cycle in which control goes elsewhere. The decoder keeps this many halfwords, those of a
     /// stalled instruction that has jumped.
     #[inline]
     pub fn jump(&mut self, target: u32, kept: u8) {
+        if std::mem::take(&mut self.forgets) {
+            self.forget();
+        }
         self.level = kept;
+        self.next = (target & !3).wrapping_add(4);
+        let halves = if target & 2 == 0 { BOTH } else { UPPER };
+        if kept == 0 {
+            self.predicted = 0;
+            self.plain = Some(halves << ARRIVING);
+            return;
+        }
+        self.spread();
         self.queued = 0;
         self.enters_upper = false;
         self.spans = false;
-        self.next = (target & !3).wrapping_add(4);
-        let halves = if target & 2 == 0 { BOTH } else { UPPER };
         self.arriving = Some(Word {
             halves,
             predicted: 0,
         });
+        self.gather();
     }
 
     /// Give a word to the decoder, if there is room for it.
@@ -173,8 +329,7 @@ impl Prefetch {
         let halves = if self.enters_upper { UPPER } else { BOTH };
         let address = self.next;
         self.next = address.wrapping_add(4);
-        let branch = &self.remembered;
-        let is_here = branch.valid && address >> 2 == branch.address >> 2;
+        let is_here = address >> 2 == self.branch_word;
         if !is_here && !self.spans {
             self.enters_upper = false;
             return Word {

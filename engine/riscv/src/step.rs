@@ -59,6 +59,14 @@ impl<B: Bus> Core<B> {
             }
             leave = false;
             let watched = self.observer.watching || self.observer.digesting;
+            if !watched && self.breakpoints.is_empty() {
+                if let Err(fault) = self.run_plainly(until) {
+                    return self.failed(fault);
+                }
+                if self.now >= until {
+                    return Exit::Cycles;
+                }
+            }
             let done = if watched {
                 self.step::<true>()
             } else {
@@ -250,7 +258,9 @@ impl<B: Bus> Core<B> {
                 if had_jumped {
                     self.prefetch.tick(op.size);
                 } else {
-                    let is_flushed = self.has_fence_i && self.flushes_fence_i(op, next);
+                    // FENCE.I stays in the decoder for a cycle, and forgets the remembered branch
+                    // although it is not executed.
+                    let is_flushed = op.before_fence && self.prefetch.level_behind(op.size) >= 2;
                     self.prefetch.jump(target, 0);
                     if is_flushed {
                         self.prefetch.forget_next();
@@ -393,7 +403,7 @@ impl<B: Bus> Core<B> {
             return Ok(());
         }
         match op.kind {
-            kind if is_jump(kind) => {
+            kind if kind.jumps() => {
                 let predicted = self.prefetch.predicted() & if op.size == 2 { 3 } else { 1 };
                 let next = self.pc.wrapping_add(u32::from(op.size) * 2);
                 if op.size == 2 && matches!(predicted, 1 | 2) {
@@ -448,17 +458,6 @@ impl<B: Bus> Core<B> {
             }
         };
         Some(target)
-    }
-
-    /// Whether a jump leaves FENCE.I in the decoder, which forgets the remembered branch although the
-    /// instruction is not executed.
-    #[cold]
-    fn flushes_fence_i(&mut self, op: Op, next: u32) -> bool {
-        let at = std::mem::replace(&mut self.pc, next);
-        let behind = self.fetch();
-        self.pc = at;
-        self.prefetch.level_behind(op.size) >= 2
-            && behind.is_ok_and(|behind| behind.kind == Kind::FenceI)
     }
 
     /// Whether an access is to a misaligned address.
@@ -551,7 +550,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn move_stack(&mut self, sp: u32) -> Done {
+    pub(crate) fn move_stack(&mut self, sp: u32) -> Done {
         let observer = &mut self.observer;
         observer.control_low = observer.control_low.min(sp);
         if sp < observer.stack_low {
@@ -975,10 +974,6 @@ fn error(cause: u32) -> Box<Fault> {
         _ => (FaultKind::Misaligned, "a store to a misaligned address"),
     };
     Box::new(Fault::new(kind, message))
-}
-
-fn is_jump(kind: Kind) -> bool {
-    kind >= Kind::Jal && kind <= Kind::Bgeu || kind == Kind::FenceI
 }
 
 fn is_amo(kind: Kind) -> bool {

@@ -9,10 +9,22 @@ use programs::{Outcome, generate, run};
 /// state.
 const COUNTS: &str = include_str!("hazard3-counts.txt");
 
+/// The same of programs, by number, that a wrong model did not agree on, of a million that it did:
+/// an access behind a stalled store that is not requested; a push that is interrupted at its end; a
+/// trap in the cycle after a jump before FENCE.I.
+const FOUND: [(u64, &str); 6] = [
+    (376_421, "178 6b12c09b"),
+    (404_901, "134 166f5ebf"),
+    (418_286, "107 d3961fcd"),
+    (3_058_547, "160 0daad272"),
+    (3_117_658, "59 6f44fb0c"),
+    (3_141_592, "185 e8fe0439"),
+];
+
 #[test]
 fn generated_programs_take_the_cycles_of_the_rtl_and_leave_its_state() {
     let mut ended = 0;
-    for (number, line) in (1..).zip(COUNTS.lines()) {
+    for (number, line) in (1..).zip(COUNTS.lines()).chain(FOUND) {
         let (cycles, state) = line.split_once(' ').expect("a line has two fields");
         if let Ok(cycles) = cycles.parse() {
             ended += 1;
