@@ -4,7 +4,10 @@ Each is added to a copy of the project. Then the build, the checks of primitives
 measurement, the advice and the report must all have it.
 """
 
+import base64
+import gzip
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -223,7 +226,9 @@ def test_what_was_added_is_measured_and_reported(project: Path) -> None:
     assert all(r["cycles"] > 0 and r["flash_bytes"] > 0 and r["exact"] for r in found)
     page = (project / "store-report.html").read_text()
     assert "Signatures of a test" in page
-    assert "A signature, key kept" in page
+    packed = re.search(r'id="data">([^<]*)<', page)
+    assert packed is not None
+    assert b"A signature, key kept" in gzip.decompress(base64.b64decode(packed[1]))
 
 
 def test_a_kind_that_was_added_is_checked_like_the_others(project: Path) -> None:

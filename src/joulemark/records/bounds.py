@@ -36,8 +36,10 @@ def of_time(record: Record[Subject]) -> str:
 
 def interval_of_time(record: Record[Subject]) -> tuple[float, float] | None:
     """Return the lowest and highest relative error seen of a record's emulated cycles, if any."""
+    if record.conditions.runner not in _EMULATED:
+        return None
     found = accuracy.of_chip(record.provenance.chip)
-    if record.conditions.runner not in _EMULATED or found.lowest is None or found.highest is None:
+    if found.lowest is None or found.highest is None:
         return None
     return found.lowest, found.highest
 
