@@ -4,6 +4,7 @@ The implementation is one whose time changes by a tenth on a CC2538 if its code 
 """
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -22,22 +23,20 @@ from joulemark.report.changes import text
 
 XTEA = FIRMWARE / "primitives/block-cipher/xtea/ref"
 LIMITS = Limits.parse(["cycles=1%"])
-PAD = '__attribute__((section(".text.pad{0}"), used, retain)) static void pad{0}(void) {{\n'
-PAD += '    __asm__ volatile(".space {1}");\n}}\n'
+PAD = '__asm__(".section .text.{0},\\"ax\\",%progbits\\n\\t.space {1}\\n\\t.previous");'
 BLOCK = "        uint32_t y = load(in), z = load(in + 4), sum = 0;\n"
 
 
 def moved(source: str, draw: random.Random) -> str:
-    """Return code in which functions lie elsewhere: other code between them, another order."""
+    """Return code whose functions lie elsewhere: in another order, and after unused bytes."""
     head, *functions = source.split("\n\n")
-    static, public = functions[:3], functions[3:]
-    f = next(part for part in public if part.startswith("static uint32_t f("))
-    public.remove(f)
+    static = [part for part in functions if part.startswith("static")]
+    public = [part for part in functions if part not in static]
     draw.shuffle(public)
-    for number in range(draw.randrange(1, 4)):
-        pad = PAD.format(number, 4 * draw.randrange(1, 16))
-        public.insert(draw.randrange(len(public) + 1), pad)
-    return "\n\n".join([head, *static, f, *public])
+    names = re.findall(r"^void (\w+)\(", source, re.MULTILINE)
+    assert len(names) == 3
+    pads = [PAD.format(name, 4 * draw.randrange(16)) for name in names]
+    return "\n\n".join([head, *pads, *static, *public])
 
 
 def slower(source: str, cycles: int) -> str:
