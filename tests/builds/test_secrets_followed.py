@@ -11,8 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import programs
 from joulemark._engine import Image, Machine, Secrets

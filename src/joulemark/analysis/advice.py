@@ -8,7 +8,7 @@ from typing import NamedTuple
 from joulemark.campaign.case import Build
 from joulemark.catalogue import kinds
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.primitives import Algorithm, library
+from joulemark.catalogue.primitives import Algorithm, Implementation, library
 from joulemark.records.record import PrimitiveRecord
 from joulemark.words import counted
 
@@ -104,22 +104,44 @@ def left_out(
     Returns:
         The line; empty if nothing is left out.
     """
-    ways = [
-        way
-        for algorithm in algorithms
-        for way in library().implementations(algorithm)
-        if way.runs_on(board.instruction_set, board.accelerators)
-        and (algorithm.name, way.name) not in have
-    ]
+    core = board.instruction_set
+    every = _beside(have, board, algorithms)
+    ways = [way for way in every if not way.is_on_request(core)]
+    named = on_request(have, board, (way.algorithm for way in every))
     if not ways:
-        return ""
+        return named
     names = ", ".join(map(str, sorted(ways, key=lambda w: (not w.accelerators, str(w)))[:3]))
     hardware = sum(bool(way.accelerators) for way in ways)
     return (
         f"left out: {counted(len(ways), 'implementation')}, {hardware} of them with "
         f"hardware ({names}{', ...' if len(ways) > 3 else ''}); any of them may take less: "
-        "`joulemark choose` measures them, with each compiler and optimisation"
+        f"`joulemark choose` measures them, with each compiler and optimisation"
+        f"{'; ' + named if named else ''}"
     )
+
+
+def on_request(
+    have: Collection[tuple[str, str]], board: Board, algorithms: Iterable[Algorithm]
+) -> str:
+    """Say in a line what of `left_out` is only considered where it is named; empty if nothing."""
+    ways = _beside(have, board, algorithms)
+    names = sorted({str(way) for way in ways if way.is_on_request(board.instruction_set)})
+    if not names:
+        return ""
+    return f"on request only: {', '.join(names)}; --primitive or --implementation considers them"
+
+
+def _beside(
+    have: Collection[tuple[str, str]], board: Board, algorithms: Iterable[Algorithm]
+) -> list[Implementation]:
+    """Return the implementations that a board runs and that are not among those that one has."""
+    return [
+        way
+        for algorithm in dict.fromkeys(algorithms)
+        for way in library().implementations(algorithm)
+        if way.runs_on(board.instruction_set, board.accelerators)
+        and (algorithm.name, way.name) not in have
+    ]
 
 
 def unsized(kind: str) -> set[str]:

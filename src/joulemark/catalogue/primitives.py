@@ -469,6 +469,10 @@ class Implementation:
         able = self.cores is None or core in self.cores
         return able and self.accelerators <= set(accelerators)
 
+    def is_on_request(self, core: str) -> bool:
+        """Return whether it is measured on a core only where it is named."""
+        return any(part.is_on_request(core) for part in self.parts)
+
     def has(self, operation: str) -> bool:
         """Return whether it provides an operation of its kind."""
         operations = self.parts[0].file.operations
@@ -688,8 +692,7 @@ class Library:
         able = [
             i
             for i in self.implementations(algorithm)
-            if i.runs_on(core, accelerators)
-            and not any(part.is_on_request(core) for part in i.parts)
+            if i.runs_on(core, accelerators) and not i.is_on_request(core)
         ]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able

@@ -235,7 +235,7 @@ def choose(
         _show(answer, by, top, use, form)
         if form in {Form.TEXT, Form.MARKDOWN}:
             _hardware(answer)
-            if stored and (line := _left_out(answer)):
+            if line := _left_out(answer, measured=not stored):
                 say(line)
     removed = answer.removed()
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
@@ -262,15 +262,15 @@ def _measure(wanted: "Wanted", store: "Store", processes: int | None) -> None:
         typer.echo(f"{counted(len(failed), 'case')} failed: {failed[0].failure}", err=True)
 
 
-def _left_out(answer: "Answer") -> str:
-    """Say what the board runs and the store does not have; empty if nothing."""
-    from joulemark.analysis.advice import left_out
+def _left_out(answer: "Answer", *, measured: bool) -> str:
+    """Say what the board runs and was not considered; empty if nothing."""
+    from joulemark.analysis.advice import left_out, on_request
 
     asked = answer.question
-    if asked.implementations:
+    if asked.implementations or (measured and asked.primitives):
         return ""
     have = {o.build[:2] for o in answer.found}
-    return left_out(have, asked.board, asked.algorithms())
+    return (on_request if measured else left_out)(have, asked.board, asked.algorithms())
 
 
 def _explain(removed: "Mapping[str, Mapping[str, int]]") -> None:

@@ -145,9 +145,13 @@ class Wanted(NamedTuple):
 def wanted(asked: Question, demands: Demands) -> Wanted:
     """Return the cases of all that may meet the demands, by every compiler and optimisation.
 
+    What is measured on request only is left out where neither primitives nor implementations are
+    named.
+
     Raises:
         InputError: nothing serves it.
     """
+    named = bool(asked.primitives or asked.implementations)
     by_size: dict[int, list[Algorithm]] = defaultdict(list)
     for algorithm, size in _sized(asked):
         by_size[size].append(algorithm)
@@ -159,6 +163,7 @@ def wanted(asked: Question, demands: Demands) -> Wanted:
             if way.runs_on(asked.board.instruction_set, asked.board.accelerators)
             and way.takes(size, asked.ad_bytes)
             and asked.allows(algorithm.name, way.name, accelerated=bool(way.accelerators))
+            and (named or not way.is_on_request(asked.board.instruction_set))
         ]
         for size, some in by_size.items()
     }
