@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from build_checks import Build
 from build_checks.secret_independence import branches_on_secrets, leaks
+from command import joulemark
 from emulated import ARM, BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation, Library
@@ -154,6 +155,12 @@ def test_a_cache_that_replaces_at_random_tells_nothing_of_what_ran_before() -> N
 def test_a_leak_beside_a_cache_is_found(tmp_path: Path) -> None:
     found = leaks(Build(BuildOf(leaky(LEAKY, tmp_path), "gcc", "Os", CACHED)))
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
+
+
+def test_what_has_no_oracle_cannot_be_tried() -> None:
+    asked = ("--primitive", "hkdf-shake256", "--operation", "extract", "--opt", "Os")
+    done = joulemark("leaks", "--board", "telosb", *asked, "--compiler", "clang", code=3)
+    assert "hkdf-shake256 extract: nothing to try: hkdf-shake256: no oracle" in done.stderr
 
 
 def test_leaks_are_shown_build_by_build() -> None:

@@ -292,6 +292,7 @@ def observe(
         following: whether to follow secrets through the machine, in one run more.
 
     Raises:
+        InputError: the algorithm has no oracle for it.
         VerificationError: an output was wrong.
     """
     algorithm = implementation.algorithm
@@ -338,6 +339,11 @@ def observe(
         return cycles[1 if warm else 0 :], len(addresses)
 
     puts = list(trials(algorithm, operation, special=special))
+    if not puts:
+        try:
+            _exchange(algorithm, operation, random.Random(0).randbytes)
+        except ValueError as error:
+            raise InputError(f"nothing to try: {error}", f"{algorithm} {operation}") from error
     if enough_cycles:
         puts = [*puts[:2], *puts[-RANDOM_TRIALS:], *puts[2:-RANDOM_TRIALS]]
     cycles, traces = watch(puts, Status.OK)
