@@ -15,11 +15,13 @@ from playwright.sync_api import Page, sync_playwright
 
 import joulemark as package
 from command import joulemark
-from joulemark.analysis.advice import left_out, service_of
+from joulemark.analysis.advice import left_out, on_request, service_of
+from joulemark.analysis.choice import Demands
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import library
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
+from joulemark.subjects.primitive import choose
 from made import made
 
 _BOARDS = ("telosb", "openmote-cc2538")
@@ -281,6 +283,17 @@ def test_what_was_left_out_is_said(store: Path) -> None:
     algorithm = library()["aes-128-ccm"]
     told = left_out(set(), boards.load_board("openmote-cc2538"), [algorithm])
     assert "2 of them with hardware (aes-128-ccm/cc2538-ccm-engine," in told
+
+
+def test_what_is_measured_on_request_is_considered_where_it_is_named() -> None:
+    board, known = boards.load_board("stm32vldiscovery"), library()
+    told = on_request({("ed25519", "ref")}, board, [known["ml-dsa-44"], known["ed25519"]])
+    assert told.startswith("on request only: ml-dsa-44")
+    for primitive in ((), ("ml-dsa-44",)):
+        asked = choose.question(board.name, "signature", size=32, primitive=primitive)
+        refused = choose.wanted(asked, Demands(security_bits=1000)).refused
+        names = {way.algorithm.name for way in refused}
+        assert ("ml-dsa-44" in names) == bool(primitive)
 
 
 def test_time_alone_is_for_chips_without_a_cache(store: Path) -> None:

@@ -124,10 +124,14 @@ def on_request(
     have: Collection[tuple[str, str]], board: Board, algorithms: Iterable[Algorithm]
 ) -> str:
     """Say in a line what of `left_out` is only considered where it is named; empty if nothing."""
-    ways = _beside(have, board, algorithms)
-    names = sorted({str(way) for way in ways if way.is_on_request(board.instruction_set)})
-    if not names:
+    every = _beside(have, board, algorithms)
+    ways = [way for way in every if way.is_on_request(board.instruction_set)]
+    if not ways:
         return ""
+    known = {primitive for primitive, _ in have}
+    new = sorted({way.algorithm.name for way in ways} - known)
+    of_known = sum(way.algorithm.name in known for way in ways)
+    names = [*new, *([counted(of_known, "more implementation")] if of_known else [])]
     return f"on request only: {', '.join(names)}; --primitive or --implementation considers them"
 
 
