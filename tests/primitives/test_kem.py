@@ -168,7 +168,7 @@ def leak(
     return observe(way, found, image, operation)
 
 
-DIVIDED = "(((x << d) + Q / 2) / Q)"
+DIVIDED = "((((x << d) + Q / 2) / Q) & (((uint32_t)1 << d) - 1))"
 MULTIPLIED = "((x * 1290167u + (x * 3 >> 3) + ((uint32_t)1 << (31 - d))) >> (32 - d))"
 
 
