@@ -115,7 +115,7 @@ def left_out(
     return (
         f"left out: {counted(len(ways), 'implementation')}, {hardware} of them with "
         f"hardware ({names}{', ...' if len(ways) > 3 else ''}); any of them may take less: "
-        f"`joulemark choose` measures them, with each compiler and optimisation"
+        "`joulemark choose` measures them, with each compiler and optimisation"
         f"{'; ' + named if named else ''}"
     )
 

@@ -33,9 +33,6 @@ _DECISIONS = {"branch", "condition", "target"}
 """What a source line can declare public: the verdict, but not the value that it rests on."""
 _PUBLIC = re.compile(r"(?:/\*|//)\s*public: (.+?)\s*(?:\*/|$)")
 
-_OPTIONS = {"armv7m": ("--triple=thumbv7em", "--mattr=+vfp4d16sp")}
-"""How code of a core is disassembled; what a core lacks does not occur in its images."""
-
 
 @dataclass(frozen=True)
 class Place:
@@ -85,7 +82,7 @@ class Located:
     @cached_property
     def _instructions(self) -> dict[int, str]:
         with suppress(ToolError, subprocess.CalledProcessError):
-            found = disassembled(self._path, *_OPTIONS.get(self._core, ()))
+            found = disassembled(self._path, self._core)
             return {at: _text(name, given) for at, name, given in found}
         return {}
 

@@ -9,7 +9,6 @@ secrets with each other beside the same refused public value.
 
 import itertools
 import random
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,23 +19,22 @@ from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES, Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation
-from joulemark.errors import InputError, ToolError, VerificationError
+from joulemark.errors import InputError, VerificationError
 from joulemark.images import BuiltImage
-from joulemark.images.lines import lines_of
-from joulemark.measure.branches import Decider, WatchedBoard, deciders
+from joulemark.measure.branches import WatchedBoard, deciders
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.measure.following import (
     NOTHING,
     Followed,
     Located,
     Marked,
+    Place,
     leaking,
     located,
     marks,
     varying,
 )
 from joulemark.oracle import Inputs, Output
-from joulemark.project import ROOT
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
 
@@ -192,23 +190,6 @@ def on_secrets(algorithm: Algorithm) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Branch:
-    """An instruction that decided a branch by different values when only secrets differed."""
-
-    function: str
-    """The symbol that it is in; empty if there is none."""
-    file: str | None
-    """The source file, within the project where it lies there; None if it is not known."""
-    line: int | None
-    address: int
-    instruction: str
-
-    def __str__(self) -> str:
-        where = f"{self.file}:{self.line}, " if self.file else ""
-        return f"{self.function} ({where}{self.address:#06x}: {self.instruction})"
-
-
-@dataclass(frozen=True)
 class Leak:
     """Findings from an operation's trials."""
 
@@ -218,7 +199,8 @@ class Leak:
     cycles_max: int
     address_traces: int
     """Number of distinct digests of all addresses: 1 where nothing leaks."""
-    branches: tuple[Branch, ...] = ()
+    branches: tuple[Place, ...] = ()
+    """The instructions that decided a branch by different values when only secrets differed."""
     declared: tuple[Declared, ...] = ()
     """What the code declares public although it is derived from a secret; equal in all trials."""
     refusals: int = 0
@@ -440,35 +422,12 @@ def _looking(
     operation: str,
     puts: list[Exchange],
     wiring: Wiring | None,
-) -> tuple[Branch, ...]:
+) -> tuple[Place, ...]:
     """Return the instructions whose branch decisions depend on secrets, by the last two trials."""
     program = Image.load(image.path)
     watched = WatchedBoard(program, board, wiring)
     device = Device(watched, attempts=1)
     seen = watched.watch(device, operation, puts[-2], deciders(image.path, board.core))
     again = watched.watch(device, operation, puts[-1], seen)
-    return tuple(_located(program, image, [d for d in seen if seen[d] != again.get(d)]))
-
-
-def _located(program: Image, image: BuiltImage, found: Sequence[Decider]) -> Iterator[Branch]:
-    """Yield instructions with their functions and source lines; lines as far as they are known."""
-    if not found:
-        return
-    lines = None
-    with suppress(InputError, ToolError):
-        lines = lines_of(image.path)
-    # Assemblers mark code and data with symbols that begin with $.
-    named = sorted((at & ~1, name) for name, at in program.symbols.items() if name[:1] not in "$.")
-    for decider in found:
-        at = bisect_right(named, decider.address, key=lambda symbol: symbol[0]) - 1
-        line = None if lines is None else lines[decider.address]
-        file = None if line is None else line.file
-        if file is not None and file.is_relative_to(ROOT):
-            file = file.relative_to(ROOT)
-        yield Branch(
-            named[at][1] if at >= 0 else "",
-            None if file is None else str(file),
-            None if line is None else line.number,
-            decider.address,
-            f"{decider.mnemonic} {', '.join(decider.operands)}",
-        )
+    places = Located(image.path, board.core, program.symbols)
+    return tuple(places[d.address] for d in seen if seen[d] != again.get(d))

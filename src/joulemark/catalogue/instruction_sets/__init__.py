@@ -5,10 +5,10 @@ its chips can do besides. The firmware of an instruction set is in the folder of
 `firmware/hal`, and `images/families` has what its images need.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -18,6 +18,7 @@ from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 
 _FOLDER = Path(__file__).parent
+_T = TypeVar("_T")
 
 
 class Compilers(datafile.DataModel):
@@ -53,6 +54,8 @@ class InstructionSet(datafile.DataModel):
     """Of a set that extends another: the chips' `cpu` that have it."""
     compilers: Compilers | None = None
     calls: Calls | None = None
+    disassembly: list[str] = Field([])
+    """Options of llvm-objdump: all extensions of any chip; what one lacks is not in its images."""
 
 
 def names() -> list[str]:
@@ -80,13 +83,7 @@ def compilers(name: str) -> Compilers:
     Raises:
         InputError: there is no such set, or it has no compilers.
     """
-    found = load(name)
-    if found.compilers is None and found.extends is not None:
-        return compilers(found.extends)
-    if found.compilers is None:
-        where = str(files.path_of(_FOLDER, name, "instruction set"))
-        raise InputError("this table is missing", f"{where}, key compilers")
-    return found.compilers
+    return _own_or_extended(name, "compilers", lambda found: found.compilers)
 
 
 def calls(name: str) -> Calls:
@@ -95,13 +92,18 @@ def calls(name: str) -> Calls:
     Raises:
         InputError: there is no such set, or it does not say.
     """
+    return _own_or_extended(name, "calls", lambda found: found.calls)
+
+
+def _own_or_extended(name: str, key: str, table: Callable[[InstructionSet], _T | None]) -> _T:
     found = load(name)
-    if found.calls is None and found.extends is not None:
-        return calls(found.extends)
-    if found.calls is None:
-        where = str(files.path_of(_FOLDER, name, "instruction set"))
-        raise InputError("this table is missing", f"{where}, key calls")
-    return found.calls
+    own = table(found)
+    if own is not None:
+        return own
+    if found.extends is not None:
+        return _own_or_extended(found.extends, key, table)
+    where = str(files.path_of(_FOLDER, name, "instruction set"))
+    raise InputError("this table is missing", f"{where}, key {key}")
 
 
 def of_chip(core: str, cpu: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from joulemark._engine import Image, Machine, Wiring
-from joulemark.catalogue import chips
+from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
 from joulemark.errors import BudgetError, InputError, VerificationError
@@ -47,13 +47,14 @@ class Decider(ABC):
         """Return the operands that its next execution will see."""
 
 
-def disassembled(path: Path, *options: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield the instructions of an image: address, mnemonic, operands.
+def disassembled(path: Path, core: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield the instructions of an image for a core: address, mnemonic, operands.
 
     Raises:
         ToolError: there is no disassembler.
     """
     tool = toolchain.find_disassembler().path
+    options = instruction_sets.load(core).disassembly
     command = [tool, "-d", "--no-show-raw-insn", *options, str(path)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for line in text.splitlines():

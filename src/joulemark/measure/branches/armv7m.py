@@ -8,8 +8,6 @@ from pathlib import Path
 from joulemark._engine import Machine
 from joulemark.measure.branches import Decider, disassembled
 
-_EVERY = ("--triple=thumbv7em", "--mattr=+vfp4d16sp")
-"""Every extension that any core has: what a core lacks does not occur in its images."""
 _ARM_BRANCH = re.compile(r"^b(eq|ne|hs|lo|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)$")
 _ARM_IT = re.compile(r"^it[te]{0,3}$")
 _ARM_COMPARE = {"cmp", "cmn", "tst", "teq", "cbz", "cbnz"}
@@ -62,7 +60,7 @@ def deciders(path: Path) -> Iterator[Decider]:
     """Yield the instructions of an ELF file that decide its conditional branches."""
     last: tuple[int, str, tuple[str, ...]] | None = None
     compared: tuple[int, str, tuple[str, ...]] | None = None
-    for address, mnemonic, operands in disassembled(path, *_EVERY):
+    for address, mnemonic, operands in disassembled(path, "armv7m"):
         plain = mnemonic.partition(".")[0]
         branch = _ARM_BRANCH.match(plain)
         if plain in {"cbz", "cbnz"}:

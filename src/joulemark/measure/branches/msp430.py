@@ -50,7 +50,7 @@ class Msp430Decider(Decider):
 def deciders(path: Path) -> Iterator[Decider]:
     """Yield the instructions of an ELF file that decide its conditional branches."""
     last: Decider | None = None
-    for address, mnemonic, operands in disassembled(path):
+    for address, mnemonic, operands in disassembled(path, "msp430"):
         plain = mnemonic.removesuffix(".b")
         if plain in _CONDITIONAL:
             if last is not None:

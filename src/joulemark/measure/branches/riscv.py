@@ -8,8 +8,6 @@ from pathlib import Path
 from joulemark._engine import Machine
 from joulemark.measure.branches import Decider, disassembled
 
-_EVERY = ("--mattr=+m,+a,+c,+zba,+zbb,+zbs,+zbkb,+zcb,+zcmp",)
-"""Every extension that any core has: what a core lacks does not occur in its images."""
 _BRANCH = re.compile(r"^(?:c\.)?b(?:eq|ne|lt|ge|gt|le)u?(z?)$")
 
 
@@ -32,7 +30,7 @@ _NAMES = {"fp": "s0"}
 
 def deciders(path: Path) -> Iterator[Decider]:
     """Yield the conditional branches of an ELF file."""
-    for address, mnemonic, operands in disassembled(path, *_EVERY):
+    for address, mnemonic, operands in disassembled(path, "riscv"):
         branch = _BRANCH.match(mnemonic)
         if branch:
             count = 1 if branch[1] else 2
