@@ -18,7 +18,7 @@ from joulemark._engine import Image, Machine, Secrets
 from joulemark.catalogue import chips
 from joulemark.cli import app
 from joulemark.errors import ClaimError
-from joulemark.images.families.msp430 import chip_header
+from joulemark.images.target_headers import chip_header
 from joulemark.measure.following import Located, located
 from joulemark.project import FIRMWARE
 

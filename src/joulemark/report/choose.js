@@ -4,6 +4,7 @@
 
 const FRONT = ["time_us", "energy_net_uj", "flash_bytes", "ram_bytes"];
 const STANDINGS = ["standard", "finalist", "research"];
+const BELOW = { standard: "no standard", finalist: "neither a standard nor a finalist", research: "deprecated or broken" };
 const UNITS = { energy_net_uj: "J", time_us: "s" };
 const YEAR_S = 31557600;
 const DIGITS = 12; // by which costs are compared
@@ -78,7 +79,7 @@ function option({ value, text }, rows, need, size, ad) {
 // Why a build does not meet the demands; empty if it does.
 function objections(one, asked) {
   const found = [];
-  if (!STANDINGS.slice(0, STANDINGS.indexOf(asked.standing) + 1).includes(one.status)) found.push("standing");
+  if (!STANDINGS.slice(0, STANDINGS.indexOf(asked.standing) + 1).includes(one.status)) found.push(BELOW[asked.standing]);
   if (one.once && asked.once !== "yes") found.push("a key for one message only");
   if (asked.secrets === "kept" && !one.claims) found.push("no claim of constant time");
   else if (asked.secrets === "kept" && one.leaks) found.push("secrets leak");

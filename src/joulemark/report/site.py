@@ -17,8 +17,8 @@ from markdown_it import MarkdownIt
 
 from joulemark import project, subjects
 from joulemark.analysis.advice import needs
-from joulemark.analysis.choice import Answer, Demands, Question
-from joulemark.catalogue import boards, kinds
+from joulemark.analysis.choice import Answer, Demands
+from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import library
 from joulemark.errors import InputError, JoulemarkError
 from joulemark.records import bounds
@@ -29,10 +29,9 @@ from joulemark.studies import pins
 from joulemark.studies.study import load, names
 from joulemark.studies.verdict import UNKNOWN
 from joulemark.subjects import Subject
+from joulemark.subjects.primitive.choose import question
 from joulemark.wholefile import write_whole
 from joulemark.words import counted
-
-_USUAL_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -194,16 +193,8 @@ class _Site:
         there = [r for r in self._by_board[board, clock] if r.conditions.runner == "emulator"]
         rows: list[dict[str, Cell]] = []
         for service in needs():
-            kind = kinds.known()[next(iter(service.operations))]
-            own = kind.file.default
-            size = own.message_bytes[0] if own else _USUAL_BYTES
-            asked = Question(
-                board=boards.load_board(board),
-                clock=clock,
-                kind=kind,
-                service=service,
-                message_bytes=size if kind.sized(service.operations[kind.name]) else 0,
-            )
+            kind, operations = next(iter(service.operations.items()))
+            asked = question(board, kind, clock=clock, operation=operations)
             answer = Answer(question=asked, demands=Demands(), found=asked.options(there))
             if answer.good:
                 first = answer.first("energy")

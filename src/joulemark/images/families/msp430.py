@@ -6,6 +6,7 @@ from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
 from joulemark.images import toolchain
+from joulemark.images.target_headers import chip_header
 from joulemark.images.targets import Target, sources_in
 from joulemark.images.toolchain import Compiler
 from joulemark.project import FIRMWARE
@@ -54,17 +55,6 @@ def baud_setting(clock_hz: int, baud: int) -> BaudSetting:
         what = f"{baud} baud from {clock_hz} Hz is {worst:.0%} of a bit off"
         raise InputError(what, mend="choose another baud rate in the board's file")
     return BaudSetting(divider, modulation, worst)
-
-
-def chip_header(chip: Chip) -> str:
-    """Generate the chip's registers for C (`P6OUT`) and assembly (`P6OUT_ADDRESS`)."""
-    registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
-    lines = [f"/* {chip.name}, from its chip file. */", "#ifndef CHIP_H", "#define CHIP_H"]
-    lines += [f"#define {name}_ADDRESS {address:#06x}" for name, (address, _) in registers]
-    lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
-    for name, (_, bits) in registers:
-        lines.append(f"#define {name} (*(volatile uint{bits}_t *){name}_ADDRESS)")
-    return "\n".join([*lines, "#endif", "#endif", ""])
 
 
 def board_header(board: Board, chip: Chip, clock: Clock) -> str:
@@ -217,7 +207,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         include_folders=(folder, folder / "libc"),
         sources=sources,
         headers={
-            "chip.h": chip_header(chip),
+            "chip.h": chip_header(chip, digits=4),
             "board.h": board_header(board, chip, clock),
         },
         linker_script=linker_script(chip),

@@ -4,12 +4,11 @@ Programs run from SRAM. Code is in the second group of four banks and data in th
 access to data never waits for one to code.
 """
 
-import re
-
 from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
-from joulemark.images import toolchain
+from joulemark.images import target_headers, toolchain
+from joulemark.images.target_headers import divider, pin, serial_port
 from joulemark.images.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
@@ -21,32 +20,12 @@ _ARCHITECTURE = {
 constant 0x800 with Zbs; an interrupt at the wrong moment of CM.POPRET crashes this core."""
 _LIBRARIES = "rv32imac"
 """The variant of GCC's runtime library that is linked."""
-_WORST_ERROR = 0.02
-"""Largest relative error of a baud rate."""
-_PIN = r"GPIO(\d|[12]\d)"
+_PIN = r"(GPIO)(\d|[12]\d)"
 _VCO_HZ = range(750_000_000, 1_600_000_001)
 """Frequencies of the PLL's oscillator (RP2350 data sheet, PLL)."""
 _UART0_INTERRUPT = 33
 """Of the core (RP2350 data sheet, interrupts)."""
 _REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCR_H", "CR", "IMSC", "ICR")
-
-
-def _pin(board: Board, key: str, name: str) -> int:
-    match = re.fullmatch(_PIN, name)
-    if match is None:
-        where = f"board {board.name}, key {key}"
-        raise InputError(f"no pin {name!r} on this chip", where, "name one like GPIO15")
-    return int(match[1])
-
-
-def _divider(clock_hz: int, baud: int) -> int:
-    """Compute 64ths of 16 clocks of a bit (ARM DDI 0183, UARTIBRD)."""
-    value = round(clock_hz * 4 / baud)
-    error = abs(clock_hz * 4 / max(value, 1) / baud - 1)
-    if not 64 <= value < 1 << 22 or error > _WORST_ERROR:
-        what = f"{baud} baud cannot be divided from {clock_hz} Hz"
-        raise InputError(what, mend="choose another baud rate in the board's file")
-    return value
 
 
 def _pll(crystal_hz: int, clock_hz: int) -> tuple[int, int, int]:
@@ -60,28 +39,15 @@ def _pll(crystal_hz: int, clock_hz: int) -> tuple[int, int, int]:
     raise InputError(what, mend="choose another clock in the board's file")
 
 
-def chip_header(chip: Chip) -> str:
-    """Generate the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
-    registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
-    lines = ["#ifndef CHIP_H", "#define CHIP_H"]
-    lines += [f"#define {name}_ADDRESS {address:#010x}" for name, (address, _) in registers]
-    lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
-    for name, (_, bits) in registers:
-        lines.append(f"#define {name} (*(volatile uint{bits}_t *){name}_ADDRESS)")
-    return "\n".join([*lines, "#endif", "#endif", ""])
-
-
 def board_header(board: Board, clock: Clock) -> str:
     """Generate the board's clock, serial line and marker.
 
     Raises:
         InputError: the board's file asks for something that the firmware does not have.
     """
-    if board.serial.port != "uart0":
-        what = f"no serial port {board.serial.port} in the firmware"
-        raise InputError(what, f"board {board.name}, key serial.port", "it has uart0")
+    serial_port(board, "uart0")
     feedback, first, second = _pll(int(board.crystal_hz.value), clock.hz)
-    marker = _pin(board, "marker.pin", board.marker.pin)
+    _, marker = pin(board, "marker.pin", board.marker.pin, _PIN, "GPIO15")
     defines: dict[str, object] = {
         "CLOCK_HZ": f"{clock.hz}u",
         "PLL_FEEDBACK": f"{feedback}u",
@@ -93,18 +59,17 @@ def board_header(board: Board, clock: Clock) -> str:
         "MARKER_PAD": f"PADS_BANK0_GPIO{marker}",
         "MARKER_CTRL": f"IO_BANK0_GPIO{marker}_CTRL",
         "SERIAL_INTERRUPT": _UART0_INTERRUPT,
-        "SERIAL_DIVIDER": _divider(clock.hz, board.serial.baud),
+        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 4),
     }
     for name, key, wanted in (
         ("TX", "serial.tx_pin", board.serial.tx_pin),
         ("RX", "serial.rx_pin", board.serial.rx_pin),
     ):
-        number = _pin(board, key, wanted)
+        _, number = pin(board, key, wanted, _PIN, "GPIO15")
         defines[f"SERIAL_{name}_PAD"] = f"PADS_BANK0_GPIO{number}"
         defines[f"SERIAL_{name}_CTRL"] = f"IO_BANK0_GPIO{number}_CTRL"
     defines |= {f"SERIAL_{register}": f"UART0_{register}" for register in _REGISTERS}
-    lines = [f"#define {name} {value}" for name, value in defines.items()]
-    return "\n".join(["#ifndef BOARD_H", "#define BOARD_H", *lines, "#endif", ""])
+    return target_headers.board_header(defines)
 
 
 def linker_script(chip: Chip) -> str:
@@ -190,7 +155,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         flags=flags,
         include_folders=(folder, folder / "libc"),
         sources=sources_in(folder),
-        headers={"chip.h": chip_header(chip), "board.h": board_header(board, clock)},
+        headers={"chip.h": target_headers.chip_header(chip), "board.h": board_header(board, clock)},
         linker_script=linker_script(chip),
         link=(*link, "-Wl,--no-warn-rwx-segments,--no-relax", *script),
         link_end=("-lgcc",),

@@ -11,7 +11,7 @@ from types import ModuleType
 from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
-from joulemark.images import toolchain
+from joulemark.images import target_headers, toolchain
 from joulemark.images.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
@@ -29,21 +29,6 @@ def _load(chip: Chip) -> ModuleType:
     return importlib.import_module(f"{__name__}.{series}")
 
 
-def _header(name: str, lines: list[str]) -> str:
-    guard = f"{name.upper()}_H"
-    return "\n".join([f"#ifndef {guard}", f"#define {guard}", *lines, "#endif", ""])
-
-
-def chip_header(chip: Chip) -> str:
-    """Generate the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
-    registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
-    lines = [f"#define {name}_ADDRESS {address:#010x}" for name, (address, _) in registers]
-    lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
-    for name, (_, bits) in registers:
-        lines.append(f"#define {name} (*(volatile uint{bits}_t *){name}_ADDRESS)")
-    return _header("chip", [*lines, "#endif"])
-
-
 def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     """Generate the board's clock, serial line and marker.
 
@@ -57,7 +42,7 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
         "FLASH_PAGE_BYTES": _load(chip).PAGE_BYTES,
         **_load(chip).defines(board, clock),
     }
-    return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
+    return target_headers.board_header(defines)
 
 
 def linker_script(chip: Chip) -> str:
@@ -175,7 +160,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         flags=flags,
         include_folders=(folder, series, folder / "libc"),
         sources=tuple(s for s in sources_in(folder) if s.parent not in others),
-        headers={"chip.h": chip_header(chip), "board.h": header},
+        headers={"chip.h": target_headers.chip_header(chip), "board.h": header},
         linker_script=linker_script(chip),
         link=(linker.path, *core, "-nostdlib", "-Wl,--no-warn-rwx-segments", *script),
         link_end=("-lc", "-lgcc"),

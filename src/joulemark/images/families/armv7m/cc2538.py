@@ -1,7 +1,8 @@
 """TI CC2538."""
 
 from joulemark.catalogue.boards import Board, Clock
-from joulemark.images.families.armv7m._common import PL011, divider, pin, serial_port
+from joulemark.images.families.armv7m._pl011 import PL011
+from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 44
 """Bytes at the end of flash that configure the boot ROM."""

@@ -2,7 +2,7 @@
 
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
-from joulemark.images.families.armv7m._common import pin, serial_port
+from joulemark.images.target_headers import pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""

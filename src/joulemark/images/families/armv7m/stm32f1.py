@@ -1,7 +1,7 @@
 """ST STM32F1."""
 
 from joulemark.catalogue.boards import Board, Clock
-from joulemark.images.families.armv7m._common import divider, pin, serial_port
+from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
