@@ -25,6 +25,7 @@ from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.cli import app
 from joulemark.project import ROOT, STUDIES
+from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.subjects.slot import LEVELS, certificate
@@ -316,6 +317,7 @@ def _conditions(results: Results) -> list[str]:
         ("engine", each(lambda r: r.provenance.engine_version)),
         ("cases", f"{len(results.records):,}, each one's outputs verified"),
         ("taken", f"{min(r.measured_at for r in results.records)[:10]}"),
+        ("errors", each(lambda r: bounds.of_record(r).partition(": ")[2])),
     ]
     return table(("condition", "value"), rows)
 

@@ -202,6 +202,17 @@ def test_a_program_of_ones_own_is_followed_through_a_call(tmp_path: Path) -> Non
     assert "always taken: inner (" in shown
 
 
+def test_more_cycles_are_not_advised_where_nothing_wakes_the_program(tmp_path: Path) -> None:
+    path = programs.elf(tmp_path, "stm32f100rb", "wfi")
+    told = str(asked(path, "--call", "hard").exception)
+    assert "it sleeps at 0x" in told
+    assert "nothing can wake it" in told
+
+
+def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
+    assert str(asked(tmp_path / "none.elf").exception).count("none.elf") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -19,6 +19,7 @@ from joulemark.analysis.advice import left_out, on_request, service_of
 from joulemark.analysis.choice import Demands
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import library
+from joulemark.errors import InputError
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
 from joulemark.subjects.primitive import choose
@@ -294,6 +295,12 @@ def test_what_is_measured_on_request_is_considered_where_it_is_named() -> None:
         refused = choose.wanted(asked, Demands(security_bits=1000)).refused
         names = {way.algorithm.name for way in refused}
         assert ("ml-dsa-44" in names) == bool(primitive)
+
+
+def test_a_size_below_zero_is_refused() -> None:
+    for size, ad_size in ((-1, 0), (0, -1)):
+        with pytest.raises(InputError, match="no number of bytes"):
+            choose.question("telosb", "aead", size=size, ad_size=ad_size)
 
 
 def test_time_alone_is_for_chips_without_a_cache(store: Path) -> None:

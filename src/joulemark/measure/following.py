@@ -386,7 +386,7 @@ def _loaded(path: Path) -> Image:
     try:
         return Image.load(path)
     except (EngineError, OSError) as error:
-        raise InputError(str(error), str(path)) from error
+        raise InputError(str(error)) from error  # It names the file.
 
 
 def _resolved(program: Image, name: str, option: str) -> int:
@@ -400,5 +400,7 @@ def _never(stop: Stop, what: str, cycles: int) -> JoulemarkError:
     """Return the error that a run which ended elsewhere amounts to."""
     if stop.fault is not None:
         return FaultError(f"{what}: the program faulted: {stop.fault.message}")
-    why = "it sleeps" if stop.reason == "asleep" else f"{cycles:,} cycles are spent"
-    return BudgetError(f"{what}: {why} at {stop.address:#06x}", "--call", "give --max-cycles more")
+    asleep = stop.reason == "asleep"
+    why = "it sleeps" if asleep else f"{cycles:,} cycles are spent"
+    mend = "nothing can wake it: let it call by itself" if asleep else "give --max-cycles more"
+    return BudgetError(f"{what}: {why} at {stop.address:#06x}", "--call", mend)

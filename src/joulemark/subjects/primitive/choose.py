@@ -78,8 +78,11 @@ def question(
         hardware: whether accelerators may do it.
 
     Raises:
-        InputError: a name is unknown, or a size is given where there is no message.
+        InputError: a name is unknown, a size is below 0, or one is given where there is no message.
     """
+    for option, given in (("--size", size), ("--ad-size", ad_size)):
+        if given is not None and given < 0:
+            raise InputError(f"{given} is no number of bytes", option, "give 0 or more")
     described = boards.load_board(board)
     described.clock_profile(clock)
     known = {k: v for k, v in kinds.known().items() if not v.file.baseline}
