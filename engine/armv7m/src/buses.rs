@@ -257,8 +257,6 @@ pub struct History {
     buffered: Held,
     /// Cycles until the last line has come from behind the cache; negative afterwards.
     until_done: i8,
-    /// The tag of that line was looked up ahead.
-    came_ahead: bool,
     /// Cycles since the cache's RAM was asked, while that still matters.
     since_asked: i8,
     /// The load or store that entered execute last, and the one before, have addresses with a
@@ -275,7 +273,6 @@ impl History {
             held: Held::Nothing,
             buffered: Held::Nothing,
             until_done: Self::LONG_AGO,
-            came_ahead: false,
             since_asked: 2,
             dynamic: [false; 2],
         }
@@ -312,11 +309,6 @@ impl History {
     const fn lookup_is_late(&self, idle: i8) -> bool {
         let since_done = idle - self.until_done;
         since_done == 2 || (since_done == 3 && self.since_asked + idle == 1)
-    }
-
-    /// The last line, whose tag was looked up ahead, comes `idle` cycles from now.
-    const fn line_comes(&self, idle: i8) -> bool {
-        self.came_ahead && self.until_done == idle
     }
 }
 
@@ -361,19 +353,7 @@ pub struct Query {
     buffered: Held,
     /// A tag that was looked up ahead could not be used.
     late: bool,
-    /// It is asked in the cycle in which the last line came from behind the cache, looked up ahead.
-    follows: bool,
     pub answer: Answer,
-}
-
-impl Query {
-    /// Cycles that flash's line buffer keeps the cache waiting: one, where both this line and the last
-    /// were looked up ahead and it is asked in the cycle in which that one came. Inferred from how long
-    /// whole programs take on a CC2652R; where the last was not looked up ahead it is not so
-    /// (`misc/speculative_fetch_after_not_taken_decode_time_branch` of the CC2652).
-    fn waits_for_buffer(&self, ahead: bool) -> u8 {
-        u8::from(ahead && self.follows)
-    }
 }
 
 /// The age of an access whose address is known beforehand.
@@ -715,7 +695,6 @@ impl MemoryTiming {
             held: history.held,
             buffered: history.buffered,
             late: history.lookup_is_late(idle as i8),
-            follows: history.line_comes(idle as i8),
             answer: Answer::SAME,
         };
         let size = held_bytes(region, cached);
@@ -759,12 +738,7 @@ impl MemoryTiming {
             }
             return delay;
         }
-        let wait = delay
-            + if buffered {
-                query.waits_for_buffer(ahead)
-            } else {
-                wait_states
-            };
+        let wait = if buffered { delay } else { delay + wait_states };
         if !buffered && buffer != 0 {
             history.buffered = if age == KNOWN {
                 Held::Line(address & !(buffer - 1))
@@ -773,7 +747,6 @@ impl MemoryTiming {
             };
         }
         history.until_done = 1 + (wait + idle) as i8;
-        history.came_ahead = ahead;
         wait
     }
 
@@ -827,11 +800,7 @@ impl MemoryTiming {
             };
             let line_in_flash = address & !buffer.wrapping_sub(1);
             answer.buffered = buffer != 0 && buffered == Some(line_in_flash);
-            let flash_wait_states = if answer.buffered {
-                query.waits_for_buffer(ahead)
-            } else {
-                wait_states
-            };
+            let flash_wait_states = if answer.buffered { 0 } else { wait_states };
             answer.cached = self.cache.access(line, flash_wait_states, ahead, at);
             if answer.cached {
                 answer.buffered = false; // It makes no difference.

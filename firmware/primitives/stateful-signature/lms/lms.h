@@ -11,7 +11,8 @@ typedef struct {
 } lms_ctx;
 
 /* Verifies an HSS signature (section 6.3) or, if LMS_IS_HSS is 0, an LMS signature (section 5.4.2).
-   Any tree height and Winternitz parameter is taken, as the public key says. */
+   Any tree height and Winternitz parameter is taken, as the public key says; the hash is as long as
+   LMS_PUBLIC_BYTES says. */
 crypto_status lms_verify(const uint8_t *signature, size_t signature_length,
                          const uint8_t *public_key, const uint8_t *message, size_t length);
 

@@ -6,6 +6,7 @@
 enum { D_PBLC = 0x8080, D_MESG = 0x8181, D_LEAF = 0x8282, D_INTR = 0x8383 };
 
 enum {
+    TYPES_BYTES = 8, /* of a tree and of its one-time signatures */
     IDENTIFIER_BYTES = 16,
     PREFIX_BYTES = IDENTIFIER_BYTES + 6, /* I, a number, a domain */
     HASH_BYTES_MAX = 32
@@ -13,7 +14,7 @@ enum {
 
 /* A public key (section 5.3) in its parts. */
 typedef struct {
-    const uint8_t *types; /* 8 bytes */
+    const uint8_t *types; /* TYPES_BYTES */
     const uint8_t *root;
     unsigned n; /* bytes of a hash */
     unsigned h; /* height of the tree */
@@ -47,7 +48,8 @@ static void start(sha256_ctx *s, lms_key *k, uint32_t number, unsigned domain) {
     sha256_update(s, k->prefix, PREFIX_BYTES);
 }
 
-/* Reads a public key; returns its length, or 0 for types that there are not. */
+/* Reads a public key's types and identifier; returns its length, or 0 for types that there are
+   not. */
 static unsigned open_key(lms_key *k, const uint8_t *from) {
     /* Section 4.1, table 1, and section 5.1, table 2; SP 800-208, tables 3 and 4. */
     static const uint8_t checksum_digits[4] = {9, 5, 3, 2};
@@ -62,9 +64,9 @@ static unsigned open_key(lms_key *k, const uint8_t *from) {
     k->v = checksum_digits[i] - (k->n == 24 && i == 0);
     k->p = 8 * k->n / k->w + k->v;
     for (unsigned j = 0; j < IDENTIFIER_BYTES; j++)
-        k->prefix[j] = from[8 + j];
-    k->root = from + 8 + IDENTIFIER_BYTES;
-    return 8 + IDENTIFIER_BYTES + k->n;
+        k->prefix[j] = from[TYPES_BYTES + j];
+    k->root = from + TYPES_BYTES + IDENTIFIER_BYTES;
+    return TYPES_BYTES + IDENTIFIER_BYTES + k->n;
 }
 
 static unsigned signature_bytes(const lms_key *k) {
@@ -161,23 +163,28 @@ crypto_status lms_verify(const uint8_t *signature, size_t signature_length,
     public_key += 4;
     signature += 4;
     signature_length -= 4;
+#endif
+    /* A key of another length is not there as a whole. */
+    if (open_key(&k, public_key) != LMS_PUBLIC_BYTES - 4 * LMS_IS_HSS)
+        return CRYPTO_BAD_TAG;
+#if LMS_IS_HSS
     /* Each level's signature is of the next level's public key. */
     for (; levels > 1; levels--) {
         lms_key next;
-        if (open_key(&k, public_key) == 0 || signature_length < signature_bytes(&k) + 8)
+        if (signature_length < signature_bytes(&k) + TYPES_BYTES + IDENTIFIER_BYTES)
             return CRYPTO_BAD_TAG;
-        public_key = signature + signature_bytes(&k);
         signature_length -= signature_bytes(&k);
+        public_key = signature + signature_bytes(&k);
         unsigned key_bytes = open_key(&next, public_key);
         if (key_bytes == 0 || signature_length < key_bytes ||
             !verified(&k, signature, public_key, key_bytes))
             return CRYPTO_BAD_TAG;
+        k = next;
         signature = public_key + key_bytes;
         signature_length -= key_bytes;
     }
 #endif
-    if (open_key(&k, public_key) == 0 || signature_length != signature_bytes(&k) ||
-        !verified(&k, signature, message, length))
+    if (signature_length != signature_bytes(&k) || !verified(&k, signature, message, length))
         return CRYPTO_BAD_TAG;
     return CRYPTO_OK;
 }
