@@ -101,15 +101,21 @@ def test_all_pieces_of_the_temperature_line_are_there(tmp_path: Path) -> None:
     assert words(machine, len(pieces)) == [1, 2, 3, 4, 5, 6]
 
 
-def test_the_reset_pin_of_uicr_is_a_setting_and_changing_it_is_refused(tmp_path: Path) -> None:
-    code = read(0x10001200) + read(0x10001204) + write(0x4001E504, 1) + write(0x10001200, 18)
+def test_uicr_is_written_through_the_flash_controller_and_a_setting_gives_its_reset_pin(
+    tmp_path: Path,
+) -> None:
+    """As Nordic's start-up code does it (`system_nrf52840.c`: CONFIG, both words, READY)."""
+    allow, pin, regout = 0x4001E504, 0x10001200, 0x10001304
+    code = read(pin) + write(allow, 1) + write(pin, 18) + write(pin + 4, 18)
+    code += write(regout, 0xFFFFFFFD) + write(allow, 0) + "".join(map(read, [pin, pin + 4, regout]))
     machine, stop = run(tmp_path, "nrf52840", code)
-    assert stop.fault is not None
-    assert (stop.fault.kind, stop.fault.address) == ("absent", 0x10001200)
-    assert "reset_pin" in stop.fault.message
-    assert words(machine, 2) == [0xFFFFFFFF] * 2
-    machine, _ = run(tmp_path, "nrf52840", code, reset_pin=18)
+    assert stop.fault is None, stop.fault.message
+    assert words(machine, 4) == [0xFFFFFFFF, 18, 18, 0xFFFFFFFD]
+    machine, _ = run(tmp_path, "nrf52840", read(pin) + read(pin + 4), reset_pin=18)
     assert words(machine, 2) == [18, 18]
+    _, stop = run(tmp_path, "nrf52840", write(pin, 18))
+    assert stop.fault is not None
+    assert (stop.fault.kind, stop.fault.address) == ("flash-write", pin)
 
 
 def test_a_call_of_a_rom_function_that_is_left_out_names_the_rom(tmp_path: Path) -> None:

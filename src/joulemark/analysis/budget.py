@@ -135,9 +135,9 @@ class Variant:
 
 
 def flash_size(board: Board) -> int:
-    """Return the flash of a board's chip in bytes."""
+    """Return the bytes of the flash of a board's chip that holds programs, its largest."""
     chip = chips.load_chip(board.chip)
-    return sum(m.size for m in chip.memories if m.kind == "flash")
+    return max(m.size for m in chip.memories if m.kind == "flash")
 
 
 def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:

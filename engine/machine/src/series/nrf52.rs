@@ -260,8 +260,8 @@ struct Nrf52 {
     parameters: Arc<Parameters>,
     hz: Hertz,
     low_hz: u32,
-    /// Addresses of the flash whose controller is emulated.
-    flash: Range<u32>,
+    /// Addresses of what the flash controller writes: flash and user configuration.
+    flash: [Range<u32>; 2],
     clock: ClockPower,
     uart: [NrfUart; 2],
     gpiote: NrfGpiote,
@@ -308,14 +308,15 @@ impl Nrf52 {
         let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
         let low = FineHertz::from(Hertz(low_hz));
         let flash = core.flash.clone();
+        let (user, configuration) = &parameters.user;
+        let user = *user..user + configuration.len() as u32;
         Self {
             parameters,
             hz,
             low_hz,
-            flash: core
-                .flash
-                .as_ref()
-                .map_or(0..0, |(range, _)| range.start..range.start + range.size),
+            flash: core.flash.as_ref().map_or([0..0, 0..0], |(range, _)| {
+                [range.start..range.start + range.size, user]
+            }),
             clock: ClockPower::new(),
             uart: Default::default(),
             gpiote: NrfGpiote::default(),
@@ -550,7 +551,7 @@ impl Peripherals for Nrf52 {
         let now = context.now;
         let Some((block, offset)) = self.parameters.instances.find(address) else {
             return Ok(match &mut self.nvmc {
-                Some(nvmc) if self.flash.contains(&address) => {
+                Some(nvmc) if self.flash.iter().any(|flash| flash.contains(&address)) => {
                     nvmc.store(address, value, now);
                     true
                 }
