@@ -12,7 +12,7 @@ from command import joulemark
 from joulemark.project import BUILD
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
-from joulemark.report.site import address
+from joulemark.report.site import address, command
 from made import made
 
 COUNT = 20
@@ -69,6 +69,32 @@ def test_numbers_are_made_again_from_their_commands(
         assert other.quantities == record.quantities, str(record.case)
         assert other.trials == record.trials
     assert len(made_again) == COUNT
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "slot --board openmote-cc2538 --level none --brief --slots 30",
+        "architecture plasa --only processing --wire cipher=plasa/cipher/software "
+        "--repetitions 2 --executions 3 --seed 7",
+        "handshake --network edhoc-telosb",
+        "network tsch-telosb --for 500ms",
+    ],
+)
+def test_every_subjects_numbers_are_made_again(made: str, tmp_path: Path) -> None:
+    first, again = str(tmp_path / "first.db"), str(tmp_path / "again.db")
+    joulemark(*made.split(), "--store", first)
+    with Store(first, "read") as opened:
+        records = {record.key: record for record in opened.records()}
+    commands = {command(record) for record in records.values()}
+    for one in commands:
+        program, *arguments = shlex.split(one)
+        assert program == "joulemark"
+        joulemark(*arguments, "--store", again)
+    with Store(again, "read") as opened:
+        assert {r.key: r.quantities for r in opened.records()} == {
+            key: record.quantities for key, record in records.items()
+        }
 
 
 def test_links_lead_somewhere(site: Path) -> None:

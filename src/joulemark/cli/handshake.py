@@ -75,7 +75,9 @@ def handshake(
     network: Annotated[
         Path | None,
         typer.Option(
-            "--network", metavar="FILE", help="Run it over the air: networks/edhoc-*.toml."
+            "--network",
+            metavar="NETWORK",
+            help="Run it over the air: a file, or the name of a shipped network (edhoc-telosb).",
         ),
     ] = None,
     per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
@@ -201,8 +203,9 @@ def _on_air(file: Path, store: "Store") -> _Priced:
     from joulemark.records import bounds
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
     from joulemark.subjects.handshake.ledger import ledger, records
+    from joulemark.subjects.network.measure import shipped_or_given
 
-    network = read_network(file)
+    network = read_network(shipped_or_given(file))
     running = RunningNetwork(network, observe=True)
     refuse_unused_wiring(network)
     priced = ledger(running)

@@ -316,7 +316,10 @@ def _row(record: PrimitiveRecord) -> dict[str, Cell]:
 
 def _made_by(record: Record[Subject]) -> str:
     if record.conditions.runner in {"emulator", "network"}:
-        return f"Made by `joulemark {record.subject.type}`, whose options say the rest."
+        made = f"Made by `joulemark {record.subject.type}`"
+        digest = record.provenance.image_digest
+        from_what = f"an image whose SHA-256 is {digest}" if digest else "a file"
+        return f"{made} from {from_what}, which is not shipped."
     return "No command repeats it: an instrument or a machine is a part of it."
 
 

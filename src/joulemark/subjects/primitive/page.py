@@ -1,7 +1,6 @@
 """How a number of a primitive is made again."""
 
-import shlex
-
+from joulemark import words
 from joulemark.campaign.job import LOCAL
 from joulemark.records.record import PrimitiveRecord
 
@@ -31,5 +30,4 @@ def command(record: PrimitiveRecord) -> str:
         "trials": record.trials,
         "seed": record.provenance.seed,
     }
-    words = (f"--{name} {value}" for name, value in options.items() if value is not None)
-    return shlex.join(["joulemark", "run", *" ".join(words).split()])
+    return words.command("run", options=options)

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from joulemark import words
 from joulemark.battery import DEFAULT_MAH, DEFAULT_V
 from joulemark.records import bounds
 from joulemark.records.record import Record
@@ -55,6 +56,35 @@ def row(found: Record[SlotSubject]) -> dict[str, Any]:
         "RAM B": int(_value(found, "ram_wiring")),
         **({"motes": subject.motes, **network(found)} if subject.motes else {}),
     }
+
+
+def command(record: Record[SlotSubject]) -> str:
+    """Return the command that tunes the slot again."""
+    what, where, build = record.subject, record.conditions, record.build
+    if build is None:
+        return ""
+    options: dict[str, object] = {
+        "board": where.board,
+        "clock": where.clock,
+        "strategy": what.strategy or None,
+        "level": LEVELS[what.level],
+        "key-id-mode": what.key_id_mode,
+        "counter-carried": what.counter_carried,
+        "cipher": what.cipher or None,
+        "keys-stay": what.keys_stay,
+        "streamed": what.streamed,
+        "ahead": what.ahead or None,
+        "brief": what.brief,
+        "dma": what.dma,
+        "plain": what.plain,
+        "guard": what.guard_ticks,
+        "ack-guard": what.ack_guard_ticks,
+        "motes": what.motes or None,
+        "compiler": build.compiler,
+        "opt": build.optimisation,
+        "slots": record.trials,
+    }
+    return words.command("slot", options=options)
 
 
 def tables(records: Sequence[Record[SlotSubject]]) -> Iterator[Table]:
