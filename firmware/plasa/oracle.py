@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from joulemark.catalogue.primitives import Library
+from joulemark.errors import InputError
 from joulemark.oracle import Inputs
 
 MANAGER = bytes.fromhex("01000000004d4a02")
@@ -30,6 +31,31 @@ HELLO = 0xE1
 CHALLENGE, CONFIRMATION, RENEWAL, REQUEST, ANSWER, RECONFIGURATION, DERIVATION = range(0xE2, 0xE9)
 """Kinds of messages: their first bytes, and the last bytes of their nonces."""
 
+
+class Policy(Protocol):
+    """A policy of the user's, by an `oracle.py` beside its `modules.toml`."""
+
+    NUMBER: int
+    """6 or 7, as in the control field."""
+    NAME: str
+    OVERHEAD: int
+    """Bytes after the payload."""
+
+    def secured(self, key: bytes, header: bytes, payload: bytes, boots: int, count: int) -> bytes:
+        """Return what follows the control field: the secured payload, and the bytes after it.
+
+        Args:
+            key: 16 bytes.
+            header: sender and receiver, 2 bytes each with the low one first, and control field.
+            payload: in the clear.
+            boots: the sender's count of boots.
+            count: the sender's count of packets.
+        """
+        ...
+
+
+OWN: dict[int, Policy] = {}
+"""Policies of the user's."""
 _LIBRARY = Library.load()
 
 
@@ -165,7 +191,8 @@ def packet(
         nonce = told + _two(sender) + bytes(8)
         text = ascon(key, nonce, _two(receiver) + control, payload)
         return control + text[:-16] + told + text[-16:]
-    return control + payload
+    own = OWN.get(policy)
+    return control + (own.secured(key, header, payload, boots, count) if own else payload)
 
 
 def told_number(policy: int, sent: bytes) -> tuple[int, int]:
@@ -243,7 +270,7 @@ class Listener:
 
     def _star(self, sender: int, receiver: int, sent: bytes) -> tuple[bytes, bytes] | None:
         policy = sent[0] >> 2 & 7
-        if policy in (NO_POLICY, SKIPJACK) or len(sent) < 1 + OVERHEAD.get(policy, len(sent)):
+        if policy in (NO_POLICY, SKIPJACK, *OWN) or len(sent) < 1 + OVERHEAD.get(policy, len(sent)):
             return None
         found = (key for key in reversed(self._data) if is_under(key, sent, sender, receiver))
         key = next(found, None)
@@ -313,6 +340,28 @@ POLICIES = {
     AES_CCM: "AES-128-CCM*",
     ASCON: "Ascon-AEAD128",
 }
+
+
+def add(policy: Policy, where: str) -> None:
+    """Take a policy of the user's.
+
+    Args:
+        policy: what its oracle defines.
+        where: the oracle's file, for messages.
+
+    Raises:
+        InputError: it lacks something, or its number is taken.
+    """
+    lacks = [n for n in ("NUMBER", "NAME", "OVERHEAD", "secured") if not hasattr(policy, n)]
+    if lacks:
+        raise InputError(f"there is no {lacks[0]}", where, "docs/architectures.md says what it is")
+    free = sorted({6, 7} - {*OWN})
+    if policy.NUMBER not in free:
+        mend = f"give {' or '.join(map(str, free))}" if free else "leave one out"
+        raise InputError(f"{policy.NUMBER} is no number of a policy that is free", where, mend)
+    OWN[policy.NUMBER] = policy
+    POLICIES[policy.NUMBER] = policy.NAME
+    OVERHEAD[policy.NUMBER] = policy.OVERHEAD
 
 
 def steps(random: Random, trials: int) -> Iterator[Step]:

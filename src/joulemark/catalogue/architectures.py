@@ -13,9 +13,11 @@ from joulemark import meaning
 from joulemark.catalogue import datafile
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, sources
 
 FILE = "architecture.toml"
+OWN = "modules.toml"
+"""File of a folder of the user's with modules that an architecture gets besides its own."""
 _ORACLE = "oracle.py"
 PartName = Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]
 
@@ -126,6 +128,14 @@ class Module(datafile.DataModel):
     """Macros of all parts of a program that it is wired into."""
 
 
+class Own(datafile.DataModel):
+    """`modules.toml`: modules of the user's; `oracle.py` beside it says what they must give."""
+
+    architecture: str
+    """The architecture that gets them."""
+    module: Annotated[list[Module], Field(min_length=1)]
+
+
 class Wired(NamedTuple):
     """What some modules put into a program."""
 
@@ -154,6 +164,8 @@ class Architecture(datafile.DataModel):
     module: Annotated[list[Module], Field(min_length=1)]
 
     _folder: Path = PrivateAttr()
+    _own: list[Path] = PrivateAttr(default_factory=list)
+    """Folders of the user's with modules of its."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process read the file: an oracle that was imported cannot be sent."""
@@ -216,7 +228,13 @@ class Architecture(datafile.DataModel):
     def digest(self) -> str:
         """Digest of its file's values and its oracle's syntax tree: see `meaning`."""
         oracle = meaning.of_module(self._folder / _ORACLE) if self.has_oracle else ""
-        return meaning.of_values(meaning.of_table(self.file), oracle)
+        own = [meaning.of_table(folder / OWN) for folder in self._own]
+        own += [meaning.of_module(path) for path in self._own_oracles]
+        return meaning.of_values(meaning.of_table(self.file), oracle, *own)
+
+    @property
+    def _own_oracles(self) -> list[Path]:
+        return [path for folder in self._own if (path := folder / _ORACLE).is_file()]
 
     @property
     def has_oracle(self) -> bool:
@@ -240,13 +258,22 @@ class Architecture(datafile.DataModel):
         path = self._folder / _ORACLE
         if not path.is_file():
             raise InputError("there is no oracle", str(path), "nothing is measured unverified")
-        spec = importlib.util.spec_from_file_location(f"oracle_of_{self.name}", path)
-        assert spec is not None  # noqa: S101
-        assert spec.loader is not None  # noqa: S101
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        oracle: Oracle = module
+        oracle: Oracle = _imported(f"oracle_of_{self.name}", path)
+        for own in self._own_oracles:
+            if not hasattr(oracle, "add"):
+                raise InputError(f"{self.name} takes no oracle of others", str(own), "remove it")
+            oracle.add(_imported(f"oracle_of_{own.parent.name.replace('-', '_')}", own), str(own))
         return oracle
+
+
+def _imported(name: str, path: Path) -> Any:
+    """Return the module of a Python file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # noqa: S101
+    assert spec.loader is not None  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def names(firmware: Path = FIRMWARE) -> list[str]:
@@ -266,6 +293,9 @@ def load_architecture(name: str, firmware: Path = FIRMWARE) -> Architecture:
     path = firmware / name / FILE
     found = datafile.read(path, Architecture)
     found._folder = path.parent
+    if firmware == FIRMWARE:
+        for own in sorted(own for place in sources() for own in place.glob(f"*/{OWN}")):
+            _add(found, own, known)
     modules = {m.name for m in found.module}
     for module in found.module:
         for other in module.over:
@@ -273,3 +303,20 @@ def load_architecture(name: str, firmware: Path = FIRMWARE) -> Architecture:
                 where = f"{path}, key module.{module.name}.over"
                 raise InputError(f"there is no module {other}", where, near(other, sorted(modules)))
     return found
+
+
+def _add(architecture: Architecture, own: Path, known: list[str]) -> None:
+    """Add the modules of a folder of the user's, if they are for this architecture."""
+    file = datafile.read(own, Own)
+    if file.architecture not in known:
+        mend = near(file.architecture, known)
+        raise InputError(f"no such architecture: {file.architecture}", f"{own}, architecture", mend)
+    if file.architecture != architecture.name:
+        return
+    there = {module.name for module in architecture.module}
+    for module in file.module:
+        if module.name in there:
+            what = f"{architecture.name} has a module {module.name} already"
+            raise InputError(what, f"{own}, module", "give it another name")
+    architecture.module.extend(file.module)
+    architecture._own.append(own.parent)

@@ -404,6 +404,77 @@ int main(void) {
     }
 
 
+def policy(name: str, like: str | None) -> Files:
+    """Return a policy of the security architecture PLASA, which is priced as those that it has.
+
+    Raises:
+        InputError: the name is invalid.
+    """
+    _no_like(like, "policy")
+    _check_name(name)
+    return {
+        f"{name}/modules.toml": f"""\
+# docs/architectures.md is the contract.
+architecture = "plasa"
+
+[[module]]
+name = "STaR's engine: {name}"
+parts = ["{name}"]
+over = ["STaR"]
+""",
+        f"{name}/part.toml": f"""\
+title = "STaR's policy {name}"
+role = "protocol"
+wired = []              # interfaces that it calls: ascon-aead128, sha-1, skipjack, ccm-star, ...
+""",
+        f"{name}/{name}.c": """\
+/* fill in: this policy sends the payload in the clear, and protects nothing. */
+#include "policy.h"
+
+/* After the payload: boots and count, the low byte first. */
+enum { OVERHEAD = 6 };
+
+static bool secure(const star_context *packet, uint8_t *payload, uint8_t length) {
+    uint8_t *trailer = payload + length;
+    for (uint8_t i = 0; i < 2; i++)
+        trailer[i] = (uint8_t)(packet->boots >> 8 * i);
+    for (uint8_t i = 0; i < 4; i++)
+        trailer[2 + i] = (uint8_t)(packet->count >> 8 * i);
+    return true;
+}
+
+static bool unsecure(star_context *packet, uint8_t *payload, uint8_t length) {
+    const uint8_t *trailer = payload + length;
+    packet->boots = (uint16_t)(trailer[0] | trailer[1] << 8);
+    packet->count = 0;
+    for (uint8_t i = 6; i-- > 2;)
+        packet->count = packet->count << 8 | trailer[i];
+    return true;
+}
+
+/* 6 and 7 are free. */
+STAR_POLICY = {.id = 6,
+               .overhead = OVERHEAD,
+               .is_authenticated = false, /* true: unsecure proves boots and count */
+               .secure = secure,
+               .unsecure = unsecure};
+""",
+        f"{name}/oracle.py": f'''\
+"""What the policy's packets must be: made independently of its code in C."""
+
+NUMBER = 6
+NAME = "{name}"
+OVERHEAD = 6
+
+
+def secured(key: bytes, header: bytes, payload: bytes, boots: int, count: int) -> bytes:
+    """Return what follows the control field: the secured payload, and the bytes after it."""
+    # fill in
+    return payload + boots.to_bytes(2, "little") + count.to_bytes(4, "little")
+''',
+    }
+
+
 def kind(name: str, like: str | None) -> Files:
     """Return a kind of primitives.
 
@@ -469,6 +540,7 @@ MAKERS: Mapping[str, Callable[[str, str | None], Files]] = {
     "study": study,
     "scenario": scenario,
     "part": part,
+    "policy": policy,
     "kind": kind,
 }
 

@@ -10,7 +10,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
 from joulemark.cli._output import Form, FormOption, figures, table
 from joulemark.subjects.architecture.options import ArchitectureOptions
 
@@ -26,14 +26,18 @@ _NJ_TO_UJ = 1e-3
 @app.command()
 @grouped
 def architecture(
-    asked: ArchitectureOptions, form: FormOption = Form.TEXT, store: StoreOption = DEFAULT_STORE
+    asked: ArchitectureOptions,
+    source: SourceOption = None,
+    form: FormOption = Form.TEXT,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Price an architecture's modules: memory, processing, communication, energy, attacks.
 
     Builds every wiring, executes every operation on the emulated board with its output verified,
     runs its network, and keeps the results in the store. A stored table is not measured again if
-    nothing has changed. The method is that of daidone-2014, section IV. An attack that succeeds
-    ends it with exit code 6.
+    nothing has changed. Policies and modules of your own are in a folder of --source
+    (`joulemark new policy NAME`). The method is that of daidone-2014, section IV. An attack that
+    succeeds ends it with exit code 6.
     """
     from joulemark.catalogue.architectures import load_architecture, names
     from joulemark.conduct import Means, conduct, plan

@@ -24,6 +24,7 @@ class What(StrEnum):
     STUDY = "study"
     SCENARIO = "scenario"
     PART = "part"
+    POLICY = "policy"
     KIND = "kind"
 
 
@@ -35,6 +36,7 @@ _NEXT = {
     What.STUDY: "fill it in, then: joulemark study {name} --source {folder}",
     What.SCENARIO: "fill it in, then: joulemark budget {name} --source {folder}",
     What.PART: "fill it in, then name it in a network: joulemark network FILE --source {folder}",
+    What.POLICY: "fill it in, then: joulemark architecture plasa --source {folder}",
     What.KIND: "fill it in, then: joulemark new primitive {name}/NAME/IMPLEMENTATION"
     " --source {folder} --out {folder}",
     What.CAMPAIGN: "change it, then: joulemark run {folder}/{name}.toml",
