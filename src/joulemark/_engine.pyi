@@ -583,6 +583,7 @@ class Hearing:
             "deaf",
             "other-channel",
             "other-phy",
+            "other-sync",
             "late",
             "busy",
             "weak",
@@ -594,10 +595,10 @@ class Hearing:
         """What became of the transmission; None if not known yet.
 
         "corrupted": received with wrong symbols. "abandoned": the receiver stopped in the middle.
-        "deaf": the receiver was off or sending. "other-phy": it receives another PHY. "late": it
-        was on too late for the delimiter.
-        "busy": it was receiving another frame. "collided": other transmissions drowned the
-        preamble. "lost": the link lost it.
+        "deaf": the receiver was off or sending. "other-phy": it receives another PHY.
+        "other-sync": it looks for another synchronisation word. "late": it was on too late for the
+        delimiter. "busy": it was receiving another frame. "collided": other transmissions drowned
+        the preamble. "lost": the link lost it.
         """
 
 @final

@@ -244,7 +244,7 @@ fn a_sibling_states_what_differs_with_a_source() {
         ),
         (
             "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nSUN = { base = 0 }\n",
-            "key 'peripherals.table.SUN': series nrf52 knows none; it knows CLOCK, UARTE0",
+            "key 'peripherals.table.SUN': series nrf52 knows none; it knows CLOCK, RADIO, UARTE0",
         ),
         (
             "[peripherals]\nsource = \"nrfx\"\n[peripherals.table]\nWDT = { interrupts = [] }\n",

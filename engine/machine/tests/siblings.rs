@@ -46,17 +46,24 @@ fn an_nrf52_reports_its_own_part_and_sizes_and_lacks_what_it_lacks() {
     const PART: u32 = 0x1000_0100;
     const ROM_TABLE: u32 = 0xf000_0fe0;
     const CRYPTOCELL: u32 = 0x5002_a500;
-    for (chip, told, lacks) in [
+    const QSPI: u32 = 0x4002_9500;
+    for (chip, told, at, lacks) in [
         (
             "nrf52833",
             [0x52833, 128, 512, 0xd],
+            CRYPTOCELL,
             "CryptoCell: this chip has none",
         ),
-        ("nrf52840", [0x52840, 256, 1024, 8], "CryptoCell 310"),
+        (
+            "nrf52840",
+            [0x52840, 256, 1024, 8],
+            QSPI,
+            "external flash (QSPI)",
+        ),
     ] {
         let (words, stop) = run(chip, PART, ROM_TABLE);
         assert_eq!((words, stop.fault), (told.to_vec(), None), "{chip}");
-        let (kind, message) = fault(run(chip, PART, CRYPTOCELL).1);
+        let (kind, message) = fault(run(chip, PART, at).1);
         let told = format!("the emulation of {chip} leaves out {lacks}");
         assert!(kind == "absent" && message.contains(&told), "{message}");
     }

@@ -150,6 +150,7 @@ impl Wild {
                 delimiter,
                 frequency_mhz: frequency_mhz(15),
                 power_dbm,
+                sync: 0,
             },
         );
         let bytes: Vec<u8> = (0..=length)

@@ -1,8 +1,13 @@
-//! The simpler peripherals of nRF52 chips: random numbers, temperature, watchdog,
-//! software-triggered events and the interconnect (nRF52840 product specification, chapters RNG,
-//! TEMP, WDT, EGU and PPI). Register offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! The simpler peripherals of nRF52 chips: random numbers, temperature, watchdog, AES of single
+//! blocks, software-triggered events and the interconnect (nRF52840 product specification, chapters
+//! RNG, TEMP, WDT, ECB, EGU and PPI). Register offsets and fields were compared with Nordic's `nrf52840.svd`.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
+use std::mem;
+
+use aes::Aes128;
+use aes::cipher::generic_array::GenericArray;
+use aes::cipher::{BlockEncrypt, KeyInit};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Memories};
 
 use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
 use crate::rate::Rate;
@@ -121,6 +126,8 @@ pub struct NrfTemp {
     due: Cycles,
     /// Registers of the piecewise linear function, from 0x520 on.
     line: [u32; 21],
+    /// A register without a name that Nordic's code clears (anomaly 31 of older chips).
+    offset: u32,
 }
 
 impl Default for NrfTemp {
@@ -129,6 +136,7 @@ impl Default for NrfTemp {
             events: NrfEvents::new(1),
             due: Cycles::NEVER,
             line: [0; 21],
+            offset: 0,
         }
     }
 }
@@ -160,6 +168,7 @@ impl Nrf for NrfTemp {
 
     fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         match offset {
+            0x504 => Some(self.offset),
             0x508 => Some(Self::VALUE),
             0x520..=0x570 => Some(self.line[(offset as usize - 0x520) / 4]),
             _ => None,
@@ -168,6 +177,7 @@ impl Nrf for NrfTemp {
 
     fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
         match offset {
+            0x504 => self.offset = value,
             0x520..=0x570 => self.line[(offset as usize - 0x520) / 4] = value,
             _ => return Ok(false),
         }
@@ -296,6 +306,188 @@ impl Nrf for NrfWatchdog {
     }
 }
 
+/// The AES engine for single blocks (chapter ECB): key, plaintext and ciphertext of 16 bytes each
+/// lie in RAM, one after the other.
+#[derive(Clone, Debug)]
+pub struct NrfEcb {
+    events: NrfEvents,
+    data: u32,
+    due: Cycles,
+    is_wanted: bool,
+}
+
+impl Default for NrfEcb {
+    fn default() -> Self {
+        Self {
+            events: NrfEvents::new(3),
+            data: 0,
+            due: Cycles::NEVER,
+            is_wanted: false,
+        }
+    }
+}
+
+impl NrfEcb {
+    const END: u32 = 0;
+    const ERROR: u32 = 1;
+    /// A block takes about 7.2 microseconds (specification, ECB, electrical specification; entered
+    /// from memory).
+    const CYCLES: u64 = 72 * MICROSECOND / 10;
+
+    /// Encrypt the block that is due; return whether there was one.
+    ///
+    /// # Errors
+    /// The data are not in RAM.
+    pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
+        if !mem::take(&mut self.is_wanted) {
+            return Ok(false);
+        }
+        let at = self.data;
+        let input = memory.read(at, 32).filter(|_| at >= 0x2000_0000);
+        let output = input.map(|input| {
+            let (key, clear) = input.split_at(16);
+            let mut block = GenericArray::clone_from_slice(clear);
+            Aes128::new(GenericArray::from_slice(key)).encrypt_block(&mut block);
+            block
+        });
+        if output.is_some_and(|output| memory.write(at.wrapping_add(32), &output)) {
+            self.events.happen(Self::END);
+            return Ok(true);
+        }
+        let what = "the AES engine's DMA (ECB.ECBDATAPTR) reaches RAM only";
+        Err(Fault::new(FaultKind::Peripheral, what).at(at))
+    }
+}
+
+impl Nrf for NrfEcb {
+    fn events(&self) -> &NrfEvents {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut NrfEvents {
+        &mut self.events
+    }
+
+    fn task(&mut self, number: u32, now: Cycles) -> bool {
+        match number {
+            START if self.due == Cycles::NEVER => self.due = Cycles(now.0 + Self::CYCLES),
+            START => {}
+            STOP if self.due == Cycles::NEVER => {}
+            // A block that is stopped is an error.
+            STOP => {
+                self.due = Cycles::NEVER;
+                self.events.happen(Self::ERROR);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
+        match offset {
+            0x504 => Some(self.data),
+            _ => None,
+        }
+    }
+
+    fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
+        if offset == 0x504 {
+            self.data = value;
+        }
+        Ok(offset == 0x504)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        if self.due <= now {
+            self.due = Cycles::NEVER;
+            self.is_wanted = true;
+        }
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.is_wanted {
+            return Cycles(0);
+        }
+        self.due
+    }
+}
+
+/// A peripheral that is left out, but may be configured and stopped: tasks other than STOP, which
+/// is the third, are refused.
+#[derive(Clone, Debug)]
+pub struct NrfIdle {
+    events: NrfEvents,
+    shorts: u32,
+    /// Registers from 0x500 on.
+    held: [u32; 0x40],
+    name: &'static str,
+    is_refused: bool,
+}
+
+impl NrfIdle {
+    /// A peripheral of this name.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            events: NrfEvents::new(7),
+            shorts: 0,
+            held: [0; 0x40],
+            name,
+            is_refused: false,
+        }
+    }
+}
+
+impl Nrf for NrfIdle {
+    fn events(&self) -> &NrfEvents {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut NrfEvents {
+        &mut self.events
+    }
+
+    fn shorts(&mut self) -> Option<&mut u32> {
+        Some(&mut self.shorts)
+    }
+
+    fn task(&mut self, number: u32, _now: Cycles) -> bool {
+        self.is_refused |= matches!(number, 0 | 1);
+        number < 4
+    }
+
+    fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
+        match offset {
+            0x400 => Some(0),
+            0x500..0x600 => Some(self.held[(offset as usize - 0x500) / 4]),
+            _ => None,
+        }
+    }
+
+    fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
+        if let 0x500..0x600 = offset {
+            self.held[(offset as usize - 0x500) / 4] = value;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn advance(&mut self, _now: Cycles) -> Result<(), Fault> {
+        if mem::take(&mut self.is_refused) {
+            let what = format!("the emulation leaves out {}", self.name);
+            return Err(Fault::new(FaultKind::Absent, what));
+        }
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.is_refused {
+            return Cycles(0);
+        }
+        Cycles::NEVER
+    }
+}
+
 /// An event generator unit: each task triggers an event.
 #[derive(Clone, Debug)]
 pub struct NrfEgu {
@@ -339,7 +531,7 @@ impl Nrf for NrfEgu {
 #[derive(Clone, Debug, Default)]
 pub struct NrfPpi {
     enabled: u32,
-    wired: [(u32, [u32; 2]); 2],
+    wired: [(u32, [u32; 2]); 9],
     /// Event and task addresses of each programmable channel.
     channels: [[u32; 2]; 20],
     /// A second task for each channel.
@@ -348,12 +540,26 @@ pub struct NrfPpi {
 }
 
 impl NrfPpi {
-    /// Preprogrammed channels 30 and 31: a compare event of real-time counter 0 clears and starts
-    /// timer 0. Those of the radio and its AES engines are missing because these are left out.
-    pub fn new(counter_base: u32, timer_base: u32) -> Self {
-        let event = counter_base + 0x140;
+    /// Preprogrammed channels 20 to 31, which connect timer 0, real-time counter 0 and the radio
+    /// (specification, PPI, pre-programmed channels). Those to the AES engines are missing because
+    /// these are left out.
+    pub fn new(counter: u32, timer: u32, radio: u32) -> Self {
+        let compare = |base: u32, channel: u32| base + 0x140 + 4 * channel;
+        let [txen, rxen, disable] = [0, 4, 0x10].map(|task| radio + task);
+        let [address, end] = [0x104, 0x10c].map(|event| radio + event);
+        let capture = |channel: u32| timer + 0x040 + 4 * channel;
         Self {
-            wired: [(30, [event, timer_base + 0x00c]), (31, [event, timer_base])],
+            wired: [
+                (20, [compare(timer, 0), txen]),
+                (21, [compare(timer, 0), rxen]),
+                (22, [compare(timer, 1), disable]),
+                (26, [address, capture(1)]),
+                (27, [end, capture(2)]),
+                (28, [compare(counter, 0), txen]),
+                (29, [compare(counter, 0), rxen]),
+                (30, [compare(counter, 0), timer + 0x00c]),
+                (31, [compare(counter, 0), timer]),
+            ],
             ..Self::default()
         }
     }

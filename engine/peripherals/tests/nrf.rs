@@ -229,7 +229,7 @@ fn pins_tell_of_edges_and_levels() {
 #[test]
 fn the_interconnect_leads_events_to_tasks() {
     let (event, task, fork) = (0x4000_8140, 0x4001_4000, 0x4000_9004);
-    let mut ppi = NrfPpi::new(0x4000_b000, 0x4000_8000);
+    let mut ppi = NrfPpi::new(0x4000_b000, 0x4000_8000, 0x4000_1000);
     for (offset, value) in [
         (0x510 + 8 * 3, event),
         (0x514 + 8 * 3, task),

@@ -20,6 +20,9 @@ pub struct Start {
     pub frequency_mhz: u16,
     /// Output power.
     pub power_dbm: f64,
+    /// The synchronisation word of a PHY that has several, such as the access address of a
+    /// connection; 0 for the PHY's own.
+    pub sync: u32,
 }
 
 impl Start {
@@ -36,6 +39,7 @@ impl Start {
             delimiter: Picoseconds(begin.0 + phy.synchronisation().0),
             frequency_mhz,
             power_dbm,
+            sync: 0,
         }
     }
 }
@@ -93,6 +97,8 @@ pub enum Outcome {
     OtherChannel,
     /// The receiver receives another PHY.
     OtherPhy,
+    /// The receiver looks for another synchronisation word.
+    OtherSync,
     /// The receiver was turned on too late for the delimiter.
     Late,
     /// The receiver was receiving another frame.
@@ -115,6 +121,7 @@ impl Outcome {
             Self::Deaf => "deaf",
             Self::OtherChannel => "other-channel",
             Self::OtherPhy => "other-phy",
+            Self::OtherSync => "other-sync",
             Self::Late => "late",
             Self::Busy => "busy",
             Self::Weak => "weak",

@@ -87,6 +87,8 @@ pub struct Antenna {
     sending: Option<Picoseconds>,
     /// The frequency that it is tuned to, and since when it listens.
     tuned: Option<(u16, Picoseconds)>,
+    /// The synchronisation word that it looks for, as in [`Start::sync`].
+    sync: u32,
     lock: Option<Lock>,
     /// Frames whose delimiter ended before this can no longer be found.
     searched: Picoseconds,
@@ -121,26 +123,37 @@ fn fraction(bits: u64) -> f64 {
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
 }
 
+/// A receiver's noise, the strength by which a frame captures it, and what leaks from other
+/// channels.
+fn strengths(figures: &Figures) -> (f64, f64, Vec<f64>) {
+    let leak = |rejection_db: f64| milliwatts(-rejection_db - figures.capture_db);
+    let phy = figures.phy;
+    let rejections = phy
+        .rejection_db
+        .iter()
+        .map(|&(_, rejection_db)| rejection_db);
+    (
+        milliwatts(figures.sensitivity_dbm) / phy.threshold,
+        milliwatts(figures.capture_db),
+        rejections.chain([phy.further_db]).map(leak).collect(),
+    )
+}
+
 impl Antenna {
     /// Make an antenna without arrivals, not attached to a medium.
     pub fn new(figures: Figures) -> Self {
-        let leak = |rejection_db: f64| milliwatts(-rejection_db - figures.capture_db);
-        let phy = figures.phy;
-        let rejections = phy
-            .rejection_db
-            .iter()
-            .map(|&(_, rejection_db)| rejection_db);
-        let leaks = rejections.chain([phy.further_db]).map(leak).collect();
+        let (noise_mw, capture_mw, leaks) = strengths(&figures);
         Self {
             figures,
-            noise_mw: milliwatts(figures.sensitivity_dbm) / phy.threshold,
-            capture_mw: milliwatts(figures.capture_db),
+            noise_mw,
+            capture_mw,
             leaks,
             is_attached: false,
             start_up: Picoseconds(0),
             emissions: Vec::new(),
             sending: None,
             tuned: None,
+            sync: 0,
             lock: None,
             searched: Picoseconds(0),
             heard: Vec::new(),
@@ -151,6 +164,20 @@ impl Antenna {
     /// Its parameters.
     pub const fn figures(&self) -> &Figures {
         &self.figures
+    }
+
+    /// Change its parameters, for a radio that knows several PHYs and is not listening.
+    pub fn set_figures(&mut self, figures: Figures) {
+        debug_assert!(self.tuned.is_none(), "a receiver keeps its PHY");
+        if figures != self.figures {
+            (self.noise_mw, self.capture_mw, self.leaks) = strengths(&figures);
+            self.figures = figures;
+        }
+    }
+
+    /// Look for this synchronisation word, as in [`Start::sync`].
+    pub const fn set_sync(&mut self, sync: u32) {
+        self.sync = sync;
     }
 
     // ---- For the radio.
@@ -221,6 +248,7 @@ impl Antenna {
         arrivals
             .map(|heard| &heard.arrival.start)
             .filter(|start| start.frequency_mhz == frequency && start.phy == self.figures.phy)
+            .filter(|start| start.sync == self.sync)
             .filter(|start| start.delimiter != Picoseconds::NEVER)
             .filter(|start| start.delimiter >= (since + self.acquisition()).max(self.searched))
             .map(|start| start.delimiter)
@@ -246,6 +274,7 @@ impl Antenna {
                 || start.delimiter != now
                 || start.frequency_mhz != frequency
                 || start.phy != self.figures.phy
+                || start.sync != self.sync
             {
                 continue;
             }
@@ -453,6 +482,7 @@ impl Antenna {
                 None => Outcome::Deaf,
                 Some((frequency, _)) if frequency != start.frequency_mhz => Outcome::OtherChannel,
                 Some(_) if start.phy != self.figures.phy => Outcome::OtherPhy,
+                Some(_) if start.sync != self.sync => Outcome::OtherSync,
                 Some((_, since)) if start.delimiter < since + self.acquisition() => Outcome::Late,
                 Some(_) if self.lock.is_some_and(|lock| lock.since <= start.delimiter) => {
                     Outcome::Busy

@@ -53,8 +53,17 @@ pub struct Armv7m {
     /// Parameters for a reset.
     parameters: Box<sections::Core>,
     settings: BTreeMap<String, u32>,
-    /// The vector table that a reset reads; `None` if a debugger started the program.
-    vectors: Option<u32>,
+    start: Start,
+}
+
+/// How a reset starts the program.
+#[derive(Clone, Copy)]
+enum Start {
+    /// By this vector table.
+    Vectors(u32),
+    /// As a debugger or a boot loader does: with a stack pointer and an entry, after the reset of
+    /// the chip with this vector table.
+    Entry { table: u32, sp: u32, entry: u32 },
 }
 
 impl Armv7m {
@@ -91,7 +100,7 @@ impl Armv7m {
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
         core.bus.set_image(image);
-        let vectors = start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
+        let start = start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
         set_write_buffer(&mut core, &settings);
         // The stack may grow down to the last variable in its memory region.
         let sp = core.register(SP);
@@ -112,7 +121,7 @@ impl Armv7m {
             stack_base: 0,
             parameters: Box::new(parameters),
             settings,
-            vectors,
+            start,
         })
     }
 }
@@ -272,7 +281,7 @@ fn start(
     boot: Option<&Boot>,
     image: &Image,
     options: &Options,
-) -> Result<Option<u32>, Error> {
+) -> Result<Start, Error> {
     let Some(&reset) = chip.vectors.table.get("RESET") else {
         let what = "key 'vectors.table': needs RESET";
         return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
@@ -320,7 +329,7 @@ fn start(
                 memories(chip, DIGITS)
             )));
         }
-        return Ok(Some(table));
+        return Ok(Start::Vectors(table));
     };
     let entry = entry & !1;
     if !is_memory(chip, entry) {
@@ -343,11 +352,16 @@ fn start(
             rams.max_by_key(|memory| memory.size).map(end)
         })
         .unwrap_or_default();
+    enter(core, sp, entry);
+    Ok(Start::Entry { table, sp, entry })
+}
+
+/// Begin a program at its entry.
+fn enter(core: &mut Core<CortexM>, sp: u32, entry: u32) {
     core.set_xpsr(THUMB);
     core.set_register(SP, sp);
     core.set_register(PC, entry);
     let _ = core.debug_write(DWT_CTRL, DWT_COUNTERS);
-    Ok(None)
 }
 
 impl Armv7m {
@@ -406,9 +420,7 @@ impl System for Armv7m {
             FaultKind::Watchdog => Reset::Watchdog,
             _ => return false,
         };
-        let Some(vectors) = self.vectors else {
-            return false;
-        };
+        let (Start::Vectors(vectors) | Start::Entry { table: vectors, .. }) = self.start;
         let (now, settings) = (self.core.cycles(), &self.settings);
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         self.core.bus.reset(cause, &self.parameters, &setting, now);
@@ -416,6 +428,9 @@ impl System for Armv7m {
         let is_there = self.core.reset(vectors).is_ok();
         let chip = Arc::clone(self.core.bus.board.chip());
         set_vtor(&mut self.core, &chip, vectors);
+        if let Start::Entry { sp, entry, .. } = self.start {
+            enter(&mut self.core, sp, entry);
+        }
         set_write_buffer(&mut self.core, &self.settings);
         is_there
     }

@@ -11,14 +11,15 @@ use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
-    Nrf, NrfEgu, NrfEvents, NrfGpiote, NrfNvmc, NrfPpi, NrfRng, NrfRtc, NrfTemp, NrfTimer, NrfUart,
-    NrfWatchdog,
+    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfRadio, NrfRng, NrfRtc, NrfTemp,
+    NrfTimer, NrfUart, NrfWatchdog,
 };
+use joulemark_radio::{Radio, gfsk_1m, oqpsk_2450};
 use serde::Deserialize;
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
-use crate::cortex_m::sections::Core;
+use crate::cortex_m::sections::{Core, Radio as RadioSection};
 use crate::cortex_m::{Anew, Context, Made, Peripherals, Pins, Reset, numbered};
 use crate::series::Series;
 
@@ -27,6 +28,7 @@ use crate::series::Series;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Clock,
+    Radio,
     Uart(usize),
     Gpiote,
     Timer(usize),
@@ -35,8 +37,11 @@ enum Block {
     Rng,
     Watchdog,
     Egu(usize),
+    Ecb,
+    Packets,
     Nvmc,
     Ppi,
+    CryptoCell,
     Port(usize),
 }
 
@@ -52,8 +57,9 @@ const fn port(name: &'static str, number: usize) -> Instance<Block> {
         .port()
 }
 
-static INSTANCES: [Instance<Block>; 25] = [
+static INSTANCES: [Instance<Block>; 29] = [
     block("CLOCK", Block::Clock),
+    block("RADIO", Block::Radio),
     block("UARTE0", Block::Uart(0)),
     block("UARTE1", Block::Uart(1)),
     block("GPIOTE", Block::Gpiote),
@@ -74,8 +80,11 @@ static INSTANCES: [Instance<Block>; 25] = [
     block("EGU3", Block::Egu(3)),
     block("EGU4", Block::Egu(4)),
     block("EGU5", Block::Egu(5)),
+    block("ECB", Block::Ecb),
+    block("CCM", Block::Packets),
     block("NVMC", Block::Nvmc),
     block("PPI", Block::Ppi),
+    Instance::new("CRYPTOCELL", Block::CryptoCell, 0x2000, 1),
     port("P0", 0),
     port("P1", 1),
 ];
@@ -101,6 +110,8 @@ struct Parameters {
     factory: (u32, Vec<u8>),
     user: (u32, Vec<u8>),
     rom_table: (u32, Vec<u8>),
+    /// The radio's figures in Bluetooth LE's mode: section `radio_1m`.
+    radio_1m: Option<RadioSection>,
 }
 
 impl Parameters {
@@ -141,6 +152,7 @@ impl Parameters {
             factory,
             user: unprogrammed("uicr")?,
             rom_table: table,
+            radio_1m: chip.section("radio_1m")?,
         })
     }
 }
@@ -248,8 +260,9 @@ impl Nrf for ClockPower {
             }
             Self::LOW_SOURCE => self.low_source = value & 3,
             0x504..0x900 => self.held[(offset as usize - 0x500) / 4] = value,
-            // RAM retention settings: all RAM is kept.
-            0x900..0xa00 => {}
+            // RAM retention settings: all RAM is kept. Registers without a name that Nordic's code
+            // writes (0xd00 to 0xf00).
+            0x900..0xa00 | 0xd00..0xf00 => {}
             _ => return Ok(false),
         }
         Ok(true)
@@ -263,6 +276,7 @@ struct Nrf52 {
     /// Addresses of what the flash controller writes: flash and user configuration.
     flash: [Range<u32>; 2],
     clock: ClockPower,
+    radio: Option<NrfRadio>,
     uart: [NrfUart; 2],
     gpiote: NrfGpiote,
     timers: [NrfTimer; 5],
@@ -271,6 +285,10 @@ struct Nrf52 {
     rng: NrfRng,
     watchdog: NrfWatchdog,
     egu: [NrfEgu; 6],
+    ecb: NrfEcb,
+    /// CCM and AAR.
+    packets: NrfIdle,
+    cryptocell: Option<NrfCryptoCell>,
     ppi: NrfPpi,
     nvmc: Option<NrfNvmc>,
     /// `PIN_CNF` of all pins.
@@ -288,7 +306,7 @@ pub static SERIES: Series = Series {
     name: "nrf52",
     core: &armv7m::TARGET,
     check: |chip| {
-        Core::check(chip, &["factory"])?;
+        Core::check(chip, &["factory", "radio_1m"])?;
         Parameters::of(chip).map(drop)
     },
     make: |chip, image, options| Ok(Box::new(Armv7m::new(chip, image, options, make)?)),
@@ -304,12 +322,18 @@ fn make(chip: &Chip, core: &Core, setting: &dyn Fn(&str) -> u32) -> Result<Made,
 impl Nrf52 {
     fn new(parameters: Arc<Parameters>, core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let base = |block| parameters.instances.base(block).unwrap_or(0);
-        let ppi = NrfPpi::new(base(Block::Rtc(0)), base(Block::Timer(0)));
+        let cryptocell = parameters.instances.base(Block::CryptoCell);
+        let ppi = NrfPpi::new(base(Block::Rtc(0)), base(Block::Timer(0)), base(Block::Radio));
         let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
         let low = FineHertz::from(Hertz(low_hz));
         let flash = core.flash.clone();
         let (user, configuration) = &parameters.user;
         let user = *user..user + configuration.len() as u32;
+        let figures = core.radio.as_ref().zip(parameters.radio_1m.as_ref());
+        let radio = figures.map(|(ieee, ble)| {
+            let figures = [ieee.figures(&oqpsk_2450::PHY), ble.figures(&gfsk_1m::PHY)];
+            NrfRadio::new(figures, hz.0)
+        });
         Self {
             parameters,
             hz,
@@ -318,6 +342,7 @@ impl Nrf52 {
                 [range.start..range.start + range.size, user]
             }),
             clock: ClockPower::new(),
+            radio,
             uart: Default::default(),
             gpiote: NrfGpiote::default(),
             timers: [4, 4, 4, 6, 6].map(NrfTimer::new),
@@ -326,6 +351,9 @@ impl Nrf52 {
             rng: NrfRng::new(setting("random_seed")),
             watchdog: NrfWatchdog::new(hz, low),
             egu: Default::default(),
+            ecb: NrfEcb::default(),
+            packets: NrfIdle::new("the AES engines for Bluetooth's packets and addresses (CCM, AAR)"),
+            cryptocell: cryptocell.map(|_| NrfCryptoCell::new(setting("random_seed"))),
             ppi,
             nvmc: flash.map(|(range, times)| {
                 NrfNvmc::new(range, times, hz.0, setting("instruction_cache"))
@@ -342,6 +370,7 @@ impl Nrf52 {
     fn block(&mut self, block: Block) -> Option<&mut dyn Nrf> {
         Some(match block {
             Block::Clock => &mut self.clock,
+            Block::Radio => self.radio.as_mut()?,
             Block::Uart(number) => &mut self.uart[number],
             Block::Gpiote => &mut self.gpiote,
             Block::Timer(number) => &mut self.timers[number],
@@ -350,7 +379,9 @@ impl Nrf52 {
             Block::Rng => &mut self.rng,
             Block::Watchdog => &mut self.watchdog,
             Block::Egu(number) => &mut self.egu[number],
-            Block::Nvmc | Block::Ppi | Block::Port(_) => return None,
+            Block::Ecb => &mut self.ecb,
+            Block::Packets => &mut self.packets,
+            Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
 
@@ -358,6 +389,7 @@ impl Nrf52 {
     fn seen(&self, block: Block) -> Option<&dyn Nrf> {
         Some(match block {
             Block::Clock => &self.clock,
+            Block::Radio => self.radio.as_ref()?,
             Block::Uart(number) => &self.uart[number],
             Block::Gpiote => &self.gpiote,
             Block::Timer(number) => &self.timers[number],
@@ -366,7 +398,9 @@ impl Nrf52 {
             Block::Rng => &self.rng,
             Block::Watchdog => &self.watchdog,
             Block::Egu(number) => &self.egu[number],
-            Block::Nvmc | Block::Ppi | Block::Port(_) => return None,
+            Block::Ecb => &self.ecb,
+            Block::Packets => &self.packets,
+            Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
 
@@ -445,6 +479,9 @@ impl Nrf52 {
         }
         for uart in &mut self.uart {
             uart.advance(now)?;
+        }
+        if let Some(cryptocell) = &mut self.cryptocell {
+            cryptocell.advance(now);
         }
         self.route(now);
         Ok(())
@@ -538,6 +575,10 @@ impl Peripherals for Nrf52 {
             Block::Port(port) => self.read_gpio(port, offset, context.pins),
             Block::Nvmc => self.nvmc.as_ref().and_then(|nvmc| nvmc.read(offset, now)),
             Block::Ppi => self.ppi.read(offset),
+            Block::CryptoCell => {
+                let cryptocell = self.cryptocell.as_mut();
+                cryptocell.and_then(|block| block.read(offset, now))
+            }
             _ => self.block(block).and_then(|block| block.read(offset, now)),
         })
     }
@@ -563,6 +604,10 @@ impl Peripherals for Nrf52 {
             Block::Nvmc => {
                 let nvmc = self.nvmc.as_mut();
                 return nvmc.map_or(Ok(false), |nvmc| nvmc.write(offset, value, now));
+            }
+            Block::CryptoCell => {
+                let cryptocell = self.cryptocell.as_mut();
+                return cryptocell.map_or(Ok(false), |block| block.write(offset, value, now));
             }
             Block::Port(port) => self.write_gpio(port, offset, value, context.pins),
             _ => match self.block(block) {
@@ -607,8 +652,8 @@ impl Peripherals for Nrf52 {
 
     fn flow(&self, address: u32) -> Flow {
         match self.parameters.instances.find(address) {
-            // RXD.PTR and TXD.PTR.
-            Some((Block::Uart(_), 0x534 | 0x544)) => Flow::Pointer,
+            // RXD.PTR and TXD.PTR; PACKETPTR; ECBDATAPTR.
+            Some((Block::Uart(_), 0x534 | 0x544) | (Block::Radio | Block::Ecb, 0x504)) => Flow::Pointer,
             _ => Flow::Register,
         }
     }
@@ -625,6 +670,13 @@ impl Peripherals for Nrf52 {
         }
         if let Some(nvmc) = &mut self.nvmc {
             moved |= nvmc.transfer(memory)?;
+        }
+        if let Some(radio) = &mut self.radio {
+            moved |= radio.transfer(memory)?;
+        }
+        moved |= self.ecb.transfer(memory)?;
+        if let Some(cryptocell) = &mut self.cryptocell {
+            moved |= cryptocell.transfer(memory, now)?;
         }
         if moved {
             self.route(now);
@@ -651,17 +703,31 @@ impl Peripherals for Nrf52 {
             .min(first(&self.timers))
             .min(first(&self.rtc))
             .min(first(&self.egu))
+            .min(self.ecb.next_event())
+            .min(self.packets.next_event())
             .min(self.clock.next_event())
             .min(self.gpiote.next_event())
             .min(self.temp.next_event())
             .min(self.rng.next_event())
             .min(self.watchdog.next_event())
+            .min(self.radio.as_ref().map_or(Cycles::NEVER, Nrf::next_event))
+            .min(self.cryptocell.as_ref().map_or(Cycles::NEVER, NrfCryptoCell::next_event))
+    }
+
+    fn radio(&self) -> Option<&dyn Radio> {
+        self.radio.as_ref().map(|radio| radio as &dyn Radio)
+    }
+
+    fn radio_mut(&mut self) -> Option<&mut dyn Radio> {
+        self.radio.as_mut().map(|radio| radio as &mut dyn Radio)
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let is_pending = |block| {
-            self.seen(block)
-                .is_some_and(|block| block.events().is_pending())
+        let is_pending = |block| match block {
+            Block::CryptoCell => self.cryptocell.as_ref().is_some_and(NrfCryptoCell::is_pending),
+            _ => self
+                .seen(block)
+                .is_some_and(|block| block.events().is_pending()),
         };
         self.parameters
             .instances
@@ -686,6 +752,11 @@ impl Peripherals for Nrf52 {
         };
         self.clock.reset_reasons = before.clock.reset_reasons | reason;
         self.rng = before.rng.after_reset();
+        self.cryptocell = before.cryptocell.as_ref().map(NrfCryptoCell::after_reset);
+        self.radio = before.radio;
+        if let Some(radio) = &mut self.radio {
+            radio.reset(anew.time);
+        }
         for register in ClockPower::RETAINED {
             self.clock.held[register] = before.clock.held[register];
         }

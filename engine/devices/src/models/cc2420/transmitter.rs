@@ -83,6 +83,7 @@ impl Cc2420 {
             },
             frequency_mhz: self.frequency_mhz(),
             power_dbm: self.output().0,
+            sync: 0,
         };
         self.antenna.transmit(now, start);
         let is_acknowledgement = acknowledgement.is_some();
