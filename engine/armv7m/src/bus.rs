@@ -135,8 +135,10 @@ pub trait Bus {
         self.memory_settings().cache
     }
 
-    /// Whether the flash controller takes stores to flash, as if they were to registers.
-    fn takes_flash_stores(&self) -> bool {
+    /// Whether the flash controller takes stores of this width to flash, as if they were to
+    /// registers.
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        let _ = width;
         false
     }
 
@@ -144,6 +146,11 @@ pub trait Bus {
     /// write.
     fn flash_is_off(&self) -> bool {
         false
+    }
+
+    /// Until when a core that executes from flash stands still, because flash is being changed.
+    fn held_until(&self) -> Cycles {
+        Cycles(0)
     }
 
     /// The core goes to sleep (`SLEEPDEEP` is set where `deep`) or wakes.

@@ -602,6 +602,12 @@ impl<B: Bus> Core<B> {
         if self.asleep.is_some() {
             return self.doze(until);
         }
+        let now = self.pipe.now();
+        let still = self.bus.held_until().0.min(due).min(until);
+        if now < still && self.memory.is_read_only(self.pc) {
+            self.pipe.pass_time(still - now);
+            return Ok(());
+        }
         if !self.recheck && due < self.pipe.now() + LONGEST_WAIT {
             due = self.foresee(due)?;
         }
@@ -1186,8 +1192,7 @@ impl<B: Bus> Core<B> {
         if address >> 20 == 0xe00 {
             return self.store_system(address, value, width, user, now, &events);
         }
-        let is_programming = width == Width::Word && self.bus.takes_flash_stores();
-        if self.memory.is_read_only(address) && !is_programming {
+        if self.memory.is_read_only(address) && !self.bus.takes_flash_stores(width) {
             return Err(Trap::Stop(Box::new(
                 Fault::new(
                     FaultKind::FlashWrite,

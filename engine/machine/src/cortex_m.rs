@@ -137,8 +137,9 @@ pub trait Peripherals: Send + Sync {
     fn set_image(&mut self, image: &Image) {
         let _ = image;
     }
-    /// Whether the flash controller handles stores to flash like register writes.
-    fn takes_flash_stores(&self) -> bool {
+    /// Whether the flash controller handles stores of this width to flash like register writes.
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        let _ = width;
         false
     }
     /// Queue bytes that arrive on a port.
@@ -223,6 +224,10 @@ pub trait Peripherals: Send + Sync {
     fn flash_state(&self) -> Option<&'static str> {
         None
     }
+    /// Until when flash is being changed, if a core that executes from it stands still meanwhile.
+    fn flash_held_until(&self) -> Cycles {
+        Cycles(0)
+    }
     /// The power state of a sleeping core.
     fn sleep_state(&self) -> &'static str;
     /// Enter sleep with SCR.SLEEPDEEP set; return the power state.
@@ -285,6 +290,8 @@ pub struct CortexM {
     state: &'static str,
     /// Wake-up times from power states.
     wake_up: Vec<(String, Picoseconds)>,
+    /// Until when a core that executes from flash stands still.
+    held_until: Cycles,
     /// The flash controller's power state, while it has one.
     flash_state: Option<&'static str>,
     /// Cycles by function, if wanted.
@@ -324,6 +331,7 @@ impl CortexM {
             pending_fault: None,
             state: ACTIVE,
             wake_up: core.wake_up_times(),
+            held_until: Cycles(0),
             flash_state: None,
             calls: None,
         })
@@ -376,6 +384,7 @@ impl CortexM {
         }
         self.pending_fault = None;
         (self.state, self.flash_state) = (ACTIVE, None);
+        self.held_until = Cycles(0);
         self.note_power(now);
         if let Some(radio) = self.series.radio() {
             self.board.note_radio(radio.state(), time);
@@ -537,6 +546,7 @@ impl CortexM {
 
     /// Note that the flash controller may have started or finished.
     fn note_flash(&mut self, now: Cycles) {
+        self.held_until = self.series.flash_held_until();
         let state = self.series.flash_state();
         if state != self.flash_state {
             self.flash_state = state;
@@ -626,12 +636,16 @@ impl Bus for CortexM {
         self.series.cache_ram_off()
     }
 
-    fn takes_flash_stores(&self) -> bool {
-        self.series.takes_flash_stores()
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        self.series.takes_flash_stores(width)
     }
 
     fn flash_is_off(&self) -> bool {
         self.flash_state.is_some()
+    }
+
+    fn held_until(&self) -> Cycles {
+        self.held_until
     }
 
     fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {

@@ -89,6 +89,11 @@ impl Changing {
         }
     }
 
+    /// When the last cells change.
+    pub const fn end(&self) -> Cycles {
+        self.end
+    }
+
     /// When the next cells change.
     pub const fn next_event(&self) -> Cycles {
         if self.is_over() {

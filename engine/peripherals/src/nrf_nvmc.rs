@@ -1,20 +1,15 @@
-//! The flash controller of nRF52 chips (nRF52840 product specification, chapter NVMC). A word or a
-//! page changes at once; the controller then stays busy for the documented time while the core
-//! continues. Register offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! The flash controller of nRF52 chips (nRF52840 product specification, chapter NVMC). Cells change
+//! during the documented time; a core that executes from flash stands still meanwhile. Register offsets and fields were compared
+//! with Nordic's `nrf52840.svd`.
+
+use std::collections::VecDeque;
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
-use crate::flash_cells::{FlashRange, FlashTimes};
+use crate::flash_cells::{Change, Changing, FlashRange, FlashTimes};
 
 const WRITE: u32 = 1;
 const ERASE: u32 = 2;
-
-/// A pending change: a word, or a page to erase.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Word(u32, u32),
-    Page(u32),
-}
 
 /// The controller.
 #[derive(Clone, Debug)]
@@ -25,13 +20,14 @@ pub struct NrfNvmc {
     config: u32,
     cache: u32,
     partial_ms: u32,
-    change: Option<Change>,
+    /// Changes in the order of their stores; one that comes while another is made follows it.
+    changes: VecDeque<Changing>,
     busy_until: Cycles,
 }
 
 impl NrfNvmc {
     /// Control this flash, in a core with this clock; `cache` is ICACHECNF.
-    pub const fn new(flash: FlashRange, times: FlashTimes, hz: u32, cache: u32) -> Self {
+    pub fn new(flash: FlashRange, times: FlashTimes, hz: u32, cache: u32) -> Self {
         Self {
             flash,
             times,
@@ -39,7 +35,7 @@ impl NrfNvmc {
             config: 0,
             cache: cache & 1,
             partial_ms: 10,
-            change: None,
+            changes: VecDeque::new(),
             busy_until: Cycles(0),
         }
     }
@@ -54,48 +50,53 @@ impl NrfNvmc {
         self.config & WRITE != 0
     }
 
-    fn work(&mut self, change: Change, now: Cycles) {
+    fn work(&mut self, address: u32, change: Change, now: Cycles) {
         let cycles = match change {
-            Change::Word(..) => self.times.word_write(self.hz),
-            Change::Page(_) => self.times.page_erase(self.hz),
+            Change::Program(_) => self.times.word_write(self.hz),
+            Change::Erase(_) => self.times.page_erase(self.hz),
         };
-        self.change = Some(change);
-        self.busy_until = Cycles(self.busy_until.max(now).0 + cycles);
+        let start = self.busy_until.max(now);
+        self.changes
+            .push_back(Changing::new(address, change, start, cycles));
+        self.busy_until = Cycles(start.0 + cycles);
     }
 
     /// Handle a store to flash, which only clears bits.
     pub fn store(&mut self, address: u32, value: u32, now: Cycles) {
-        self.work(Change::Word(address, value), now);
+        // Cells change in pairs of words: all ones leave the other one unchanged.
+        let mut data = [u32::MAX; 2];
+        data[(address >> 2 & 1) as usize] = value;
+        self.work(address & !7, Change::Program(data), now);
     }
 
-    /// Make the pending change in flash; return whether there was one.
+    /// Change the cells that are due; return whether there were any.
     ///
     /// # Errors
     /// The flash does not exist.
-    pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
-        let Some(change) = self.change.take() else {
-            return Ok(false);
-        };
-        let (address, data) = match change {
-            Change::Page(address) => (address, Some(vec![0xff; self.flash.page as usize])),
-            Change::Word(address, value) => {
-                let and = |old: Vec<u8>| {
-                    old.iter()
-                        .zip(value.to_le_bytes())
-                        .map(|(a, b)| a & b)
-                        .collect()
-                };
-                (address, memory.read(address, 4).map(and))
+    pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        let mut changed = false;
+        while let Some(cells) = self.changes.front_mut()
+            && cells.next_event() <= now
+        {
+            cells.transfer(memory, now)?;
+            changed = true;
+            if cells.is_over() {
+                self.changes.pop_front();
             }
-        };
-        if data.is_some_and(|data| memory.write_flash(address, &data)) {
-            return Ok(true);
         }
-        Err(Fault::new(
-            FaultKind::FlashWrite,
-            "the flash controller (NVMC) is to change what is no flash",
-        )
-        .at(address))
+        Ok(changed)
+    }
+
+    /// When all changes are over.
+    pub const fn busy_until(&self) -> Cycles {
+        self.busy_until
+    }
+
+    /// When [`NrfNvmc::transfer`] has work to do.
+    pub fn next_event(&self) -> Cycles {
+        self.changes
+            .front()
+            .map_or(Cycles::NEVER, Changing::next_event)
     }
 
     /// Read the register at an offset; `None` if there is none.
@@ -125,7 +126,8 @@ impl NrfNvmc {
                         "a page is to be erased (NVMC.ERASEPAGE) and NVMC.CONFIG does not allow it; write 2",
                     ));
                 }
-                self.work(Change::Page(value & !(self.flash.page - 1)), now);
+                let page = value & !(self.flash.page - 1);
+                self.work(page, Change::Erase(self.flash.page), now);
             }
             0x50c | 0x514 if value & 1 != 0 => {
                 return Err(Fault::new(

@@ -1,11 +1,11 @@
-//! The flash controllers of the CC2538 and the `CC26x0`: sequences, times, and named refusals.
+//! The flash controllers of the CC2538, the `CC26x0` and the STM32F1: sequences, times, and named refusals.
 
 mod memory;
 
 use joulemark_kernel::chip::{Constant, Grade};
 use joulemark_kernel::{Cycles, Memories};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
-use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash};
+use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash, Stm32Flash};
 use memory::Memory;
 
 const HZ: u32 = 1_000_000;
@@ -238,4 +238,73 @@ fn cc26x0_refuses_by_name() {
             .write(0x3000, 0, Cycles(1))
             .is_ok_and(|is_there| is_there)
     );
+}
+
+const STM32_KEYR: u32 = 0x04;
+const STM32_SR: u32 = 0x0c;
+const STM32_CR: u32 = 0x10;
+const STM32_AR: u32 = 0x14;
+
+fn stm32() -> (Stm32Flash, Memory) {
+    let range = FlashRange {
+        start: 0x0800_0000,
+        size: 0x2_0000,
+        page: 1024,
+    };
+    let array = flash_of(&range);
+    let mut flash = Stm32Flash::new(range, times(), HZ);
+    for key in [0x4567_0123, 0xcdef_89ab] {
+        flash.write(STM32_KEYR, key, Cycles(0)).unwrap();
+    }
+    (flash, array)
+}
+
+#[test]
+fn stm32_erases_a_page_and_programs_erased_half_words() {
+    let (mut flash, mut array) = stm32();
+    flash.write(STM32_CR, 2, Cycles(0)).unwrap();
+    flash.write(STM32_AR, 0x0800_0404, Cycles(0)).unwrap();
+    flash.write(STM32_CR, 0x42, Cycles(0)).unwrap();
+    flash.transfer(&mut array, Cycles(19_999)).unwrap();
+    assert_eq!(flash.read(STM32_SR), Some(1), "busy");
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert_eq!(flash.read(STM32_SR), Some(0x20), "done");
+    assert_eq!(word(&array, 0x0800_0400), u32::MAX);
+    assert_eq!(
+        (word(&array, 0x0800_03fc), word(&array, 0x0800_0800)),
+        (0, 0)
+    );
+
+    flash.write(STM32_SR, 0x20, Cycles(20_000)).unwrap();
+    assert!(!flash.takes_stores());
+    flash.write(STM32_CR, 1, Cycles(20_000)).unwrap();
+    assert!(flash.takes_stores());
+    let mut now = 20_000;
+    let mut store = |address, value| {
+        assert!(flash.store(address, value));
+        assert!(!flash.store(address, value), "one at a time");
+        flash.transfer(&mut array, Cycles(now)).unwrap();
+        now += 10;
+        flash.transfer(&mut array, Cycles(now)).unwrap();
+        flash.read(STM32_SR)
+    };
+    assert_eq!(store(0x0800_0402, 0x1234), Some(0x20), "half a word's time");
+    assert_eq!(
+        store(0x0800_0402, 0x1230),
+        Some(0x24),
+        "refused: not erased"
+    );
+    assert_eq!(store(0x0800_0402, 0), Some(0x24), "0 goes everywhere");
+    assert_eq!(word(&array, 0x0800_0400), 0x0000_ffff);
+}
+
+#[test]
+fn stm32_refuses_by_name() {
+    let (mut flash, _) = stm32();
+    let refused = |result: Result<bool, joulemark_kernel::Fault>| result.unwrap_err().to_string();
+    assert!(refused(flash.write(STM32_CR, 4, Cycles(0))).contains("mass erase"));
+    assert!(refused(flash.write(STM32_CR, 0x40, Cycles(0))).contains("FLASH_CR.PER"));
+    flash.write(STM32_CR, 0x80, Cycles(0)).unwrap();
+    assert!(refused(flash.write(STM32_CR, 1, Cycles(0))).contains("FLASH_CR.LOCK"));
+    assert!(refused(flash.write(STM32_KEYR, 1, Cycles(0))).contains("wrong key"));
 }

@@ -282,27 +282,35 @@ fn flash_is_programmed_by_stores_and_erased_by_pages() {
     );
     assert_eq!(nvmc.write(0x504, 2, Cycles(0)), Ok(true));
     assert_eq!(nvmc.write(0x508, 4100, Cycles(0)), Ok(true));
-    assert_eq!(nvmc.transfer(&mut flash), Ok(true));
-    assert_eq!(
-        (flash.bytes[4095], flash.bytes[4096], flash.bytes[8191]),
-        (0x33, 0xff, 0xff)
-    );
     assert_eq!(nvmc.read(0x400, Cycles(5_439_999)), Some(0), "85 ms");
+    assert_eq!(nvmc.transfer(&mut flash, Cycles(5_439_999)), Ok(true));
+    let erased = flash.bytes[4096..].iter().filter(|&&byte| byte == 0xff);
+    assert!((1..4096).contains(&erased.count()), "not yet all");
     assert_eq!(nvmc.read(0x400, Cycles(5_440_000)), Some(1));
+    assert_eq!(nvmc.transfer(&mut flash, Cycles(5_440_000)), Ok(true));
+    assert_eq!(
+        (flash.bytes[4095], nvmc.next_event()),
+        (0x33, Cycles::NEVER)
+    );
+    assert_eq!(flash.bytes[4096..], [0xff; 4096]);
     assert_eq!(nvmc.write(0x504, 1, Cycles(6_000_000)), Ok(true));
     assert!(nvmc.takes_stores());
     for value in [0xffff_ff0f, 0xffff_fff3] {
-        nvmc.store(4096, value, Cycles(6_000_000));
-        assert_eq!(nvmc.transfer(&mut flash), Ok(true));
+        nvmc.store(4100, value, Cycles(6_000_000));
     }
-    assert_eq!(flash.bytes[4096..4098], [0x03, 0xff], "bits only go to 0");
     assert_eq!(
         nvmc.read(0x400, Cycles(6_005_247)),
         Some(0),
         "two words of 41 us"
     );
     assert_eq!(nvmc.read(0x400, Cycles(6_005_248)), Some(1));
+    assert_eq!(nvmc.transfer(&mut flash, Cycles(6_005_248)), Ok(true));
+    assert_eq!(
+        flash.bytes[4096..4102],
+        [0xff, 0xff, 0xff, 0xff, 0x03, 0xff],
+        "bits only go to 0"
+    );
     nvmc.store(8192, 0, Cycles(7_000_000));
-    let refused = nvmc.transfer(&mut flash).unwrap_err();
+    let refused = nvmc.transfer(&mut flash, Cycles(7_002_624)).unwrap_err();
     assert_eq!(refused.kind, FaultKind::FlashWrite);
 }

@@ -11,8 +11,8 @@ void start_marker(void);
 void start_serial(void);
 
 /* Available where FLASH_PAGE_BYTES is not 0. Writing changes bits of a word from 1 to 0; erasing
-   sets all bits of a page to 1. Both call ROM functions with interrupts off, because flash, which
-   holds the handlers, cannot be read while it changes. The caller detects a failure by reading
+   sets all bits of a page to 1. Where flash, which holds the handlers, cannot be read while it
+   changes, both call ROM functions with interrupts off. The caller detects a failure by reading
    back. */
 void flash_write(uint32_t address, uint32_t word);
 void flash_erase(uint32_t address);

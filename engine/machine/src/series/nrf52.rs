@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use joulemark_armv7m::{Flow, MemorySettings};
+use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
@@ -622,8 +622,12 @@ impl Peripherals for Nrf52 {
         Ok(found)
     }
 
-    fn takes_flash_stores(&self) -> bool {
-        self.nvmc.as_ref().is_some_and(NrfNvmc::takes_stores)
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        width == Width::Word && self.nvmc.as_ref().is_some_and(NrfNvmc::takes_stores)
+    }
+
+    fn flash_held_until(&self) -> Cycles {
+        self.nvmc.as_ref().map_or(Cycles(0), NrfNvmc::busy_until)
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
@@ -669,7 +673,7 @@ impl Peripherals for Nrf52 {
             moved |= uart.transfer(memory, now)?;
         }
         if let Some(nvmc) = &mut self.nvmc {
-            moved |= nvmc.transfer(memory)?;
+            moved |= nvmc.transfer(memory, now)?;
         }
         if let Some(radio) = &mut self.radio {
             moved |= radio.transfer(memory)?;
@@ -710,6 +714,7 @@ impl Peripherals for Nrf52 {
             .min(self.temp.next_event())
             .min(self.rng.next_event())
             .min(self.watchdog.next_event())
+            .min(self.nvmc.as_ref().map_or(Cycles::NEVER, NrfNvmc::next_event))
             .min(self.radio.as_ref().map_or(Cycles::NEVER, Nrf::next_event))
             .min(self.cryptocell.as_ref().map_or(Cycles::NEVER, NrfCryptoCell::next_event))
     }

@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
+use joulemark_armv7m::Width;
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
-use joulemark_peripherals::{Exti, Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
+use joulemark_kernel::{
+    Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+};
+use joulemark_peripherals::{Exti, Iwdg, Stm32Flash, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
@@ -139,6 +142,7 @@ struct Stm32f1 {
     /// RCC registers by word: CR, CFGR, ...
     rcc: [u32; 12],
     flash_acr: u32,
+    flash: Option<Stm32Flash>,
     exti: Exti,
     /// CRL and CRH of each port.
     configuration: [[u32; 2]; 5],
@@ -161,14 +165,14 @@ pub static SERIES: Series = Series {
 fn make(chip: &Chip, core: &Core, _setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
     let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
     let pins = lettered(instances.pins(Block::Gpio));
-    let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-    let (reset_hz, low_hz) = (core.reset_hz.whole(), core.low_hz.whole());
-    let peripherals = Stm32f1::new(instances, reset_hz, crystal_hz, low_hz);
-    Ok((Box::new(peripherals), pins))
+    Ok((Box::new(Stm32f1::new(instances, core)), pins))
 }
 
 impl Stm32f1 {
-    fn new(instances: Arc<Instances<Block>>, hsi_hz: u32, hse_hz: u32, lsi_hz: u32) -> Self {
+    fn new(instances: Arc<Instances<Block>>, core: &Core) -> Self {
+        let (hsi_hz, lsi_hz) = (core.reset_hz.whole(), core.low_hz.whole());
+        let hse_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+        let flash = core.flash.clone();
         let mut rcc = [0; 12];
         rcc[0] = 0x80 | HSION;
         rcc[5] = 0x14;
@@ -191,6 +195,7 @@ impl Stm32f1 {
             lse: LSE.into(),
             rcc,
             flash_acr: 0,
+            flash: flash.map(|(range, times)| Stm32Flash::new(range, times, hsi_hz)),
             exti: Exti::default(),
             configuration: [[0x4444_4444; 2]; 5],
             remapped: [0; 2],
@@ -364,7 +369,8 @@ impl Peripherals for Stm32f1 {
                 _ if HELD.contains(&word) => Some(self.rcc[word]),
                 _ => None,
             },
-            Block::Flash => (offset == 0).then_some(self.flash_acr),
+            Block::Flash if offset == 0 => Some(self.flash_acr),
+            Block::Flash => self.flash.as_ref().and_then(|flash| flash.read(offset)),
         })
     }
 
@@ -420,9 +426,36 @@ impl Peripherals for Stm32f1 {
                 self.write_rcc(word, value, context)?;
             }
             Block::Flash if offset == 0 => self.flash_acr = value & 8,
-            Block::Flash => return Ok(false),
+            Block::Flash => {
+                let flash = self.flash.as_mut();
+                return flash.map_or(Ok(false), |flash| flash.write(offset, value, context.now));
+            }
         }
         Ok(true)
+    }
+
+    fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
+        let flash = self.flash.as_mut();
+        width == Width::Half && flash.is_some_and(|flash| flash.store(address, value))
+    }
+
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        let flash = self.flash.as_ref();
+        width == Width::Half && flash.is_some_and(Stm32Flash::takes_stores)
+    }
+
+    fn flash_held_until(&self) -> Cycles {
+        self.flash.as_ref().map_or(Cycles(0), Stm32Flash::busy_until)
+    }
+
+    fn transfer(
+        &mut self,
+        memory: &mut dyn Memories,
+        now: Cycles,
+        _timeline: &Timeline,
+    ) -> Result<bool, Fault> {
+        let flash = self.flash.as_mut();
+        flash.map_or(Ok(false), |flash| flash.transfer(memory, now))
     }
 
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
@@ -473,6 +506,9 @@ impl Peripherals for Stm32f1 {
 
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         self.core_hz = core_hz;
+        if let Some(flash) = &mut self.flash {
+            flash.set_clock(now, core_hz);
+        }
         self.iwdg.set_core_hz(core_hz, self.lsi_hz, now);
         self.set_rtc_clock(now);
     }
@@ -491,6 +527,9 @@ impl Peripherals for Stm32f1 {
                 self.rtc.next_event(),
                 self.wwdg.next_event(),
                 self.iwdg.next_event(),
+                self.flash
+                    .as_ref()
+                    .map_or(Cycles::NEVER, Stm32Flash::next_event),
             ])
             .min()
             .unwrap_or(Cycles::NEVER)
@@ -519,9 +558,7 @@ impl Peripherals for Stm32f1 {
             Reset::Watchdog if self.iwdg.next_event() <= anew.now => IWDGRSTF,
             Reset::Watchdog => WWDGRSTF,
         };
-        let crystal_hz = self.hse_hz;
-        let instances = Arc::clone(&self.instances);
-        let mut fresh = Self::new(instances, self.hsi_hz, crystal_hz, self.lsi_hz);
+        let mut fresh = Self::new(Arc::clone(&self.instances), anew.core);
         // Any reset pulls NRST; earlier flags stay until RMVF (RM0041, RCC_CSR).
         fresh.rcc[CSR] = self.rcc[CSR] & RESET_FLAGS | PINRSTF | flags;
         // A reset spares the backup domain (RM0041, resets), but not the interrupt enables of its

@@ -29,6 +29,18 @@ def _load(chip: Chip) -> ModuleType:
     return importlib.import_module(f"{__name__}.{series}")
 
 
+def flash_page_bytes(chip: Chip) -> int:
+    """Return the bytes of a flash page that the firmware can erase; 0 if it writes no flash."""
+    page: int = _load(chip).PAGE_BYTES
+    # A chip's file without a flash controller gives no registers to write flash with.
+    return page if any(name.startswith(("FLASH_", "NVMC_")) for name in chip.registers) else 0
+
+
+def has_boot_configuration(chip: Chip) -> bool:
+    """Return whether the end of flash configures the boot ROM."""
+    return bool(_load(chip).BOOT_BYTES)
+
+
 def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     """Generate the board's clock, serial line and marker.
 

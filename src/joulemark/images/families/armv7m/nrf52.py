@@ -6,7 +6,7 @@ from joulemark.images.target_headers import pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 0
+PAGE_BYTES = 4096
 """Bytes of a flash page; 0 if the firmware does not write flash."""
 _PIN = r"P([01])\.([0-2]\d|3[01])"
 _BAUDRATES = {115200: 0x01D7E000, 230400: 0x03AFB000, 460800: 0x075F7000, 1000000: 0x10000000}

@@ -5,7 +5,7 @@ from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 0
+PAGE_BYTES = 1024
 """Bytes of a flash page; 0 if the firmware does not write flash."""
 
 

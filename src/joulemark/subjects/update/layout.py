@@ -1,0 +1,214 @@
+"""Where a bootloader, its keys, its counter and two slots lie in a chip's flash."""
+
+from dataclasses import dataclass, replace
+
+from joulemark._engine import Image
+from joulemark.catalogue import chips
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.primitives import Implementation, library
+from joulemark.errors import InputError, UnsatisfiedError
+from joulemark.images import BuiltImage, memory
+from joulemark.images.families import armv7m
+from joulemark.images.program import build_program
+from joulemark.images.sources import Sources
+from joulemark.subjects.update.signatures import Signature
+
+PROGRAM = "update/bootloader"
+SLOTS = 2
+UUIDS_BYTES = 32
+"""Vendor and class before the public key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Addresses, each at the start of a page."""
+
+    page: int
+    start: int
+    boot_bytes: int
+    """Room of the bootloader."""
+    identity: int
+    counter: int
+    slots: int
+    slot_bytes: int
+    manifest_bytes: int
+    """Room of the manifest, at the start of a slot."""
+
+    def manifest(self, slot: int) -> int:
+        """Return the address of a slot's manifest."""
+        return self.slots + slot * self.slot_bytes
+
+    def image(self, slot: int) -> int:
+        """Return the address of a slot's image."""
+        return self.manifest(slot) + self.manifest_bytes
+
+    @property
+    def end(self) -> int:
+        """The address after the last slot."""
+        return self.slots + SLOTS * self.slot_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What has to be in flash besides the bootloader."""
+
+    identity_bytes: int
+    envelope_bytes: int
+    image_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bootloader:
+    """A bootloader that was built for its layout."""
+
+    built: BuiltImage
+    image: Image
+    layout: Layout
+    used_bytes: int
+    """Flash from its vectors to its last byte."""
+    code_bytes: int
+    """Code and constants, without vectors and without the image's description."""
+    ram_bytes: int
+    """Variables, without its stack."""
+
+
+def _up(size: int, page: int) -> int:
+    return -(-size // page) * page
+
+
+def check_board(board: Board) -> int:
+    """Return the bytes of a flash page.
+
+    Raises:
+        InputError: the bootloader does not run on the board.
+    """
+    chip = chips.load_chip(board.chip)
+    page = armv7m.flash_page_bytes(chip) if chip.core == "armv7m" else 0
+    if page == 0:
+        what = f"no bootloader for it: the firmware does not write the flash of the {chip.name}"
+        mend = "take a board with a Cortex-M3 or M4, such as nrf52840-dk or openmote-cc2538"
+        raise InputError(what, f"--board {board.name}", mend)
+    return page
+
+
+def arrange(board: Board, boot_bytes: int, needs: Needs) -> Layout:
+    """Return a layout with this room for the bootloader.
+
+    Raises:
+        UnsatisfiedError: flash is too small.
+    """
+    page = check_board(board)
+    chip = chips.load_chip(board.chip)
+    first = chip.vectors["RESET"] - 4
+    flash = next(m for m in chip.memories if m.kind == "flash" and m.start == first)
+    manifest = _up(needs.envelope_bytes, page)
+    identity = flash.start + _up(boot_bytes, page)
+    counter = identity + _up(needs.identity_bytes, page)
+    layout = Layout(
+        page=page,
+        start=flash.start,
+        boot_bytes=_up(boot_bytes, page),
+        identity=identity,
+        counter=counter,
+        slots=counter + 2 * page,
+        slot_bytes=manifest + _up(needs.image_bytes, page),
+        manifest_bytes=manifest,
+    )
+    # The last page holds the configuration of the boot ROM, where there is one.
+    room = flash.start + flash.size - (page if armv7m.has_boot_configuration(chip) else 0)
+    if layout.end > room:
+        what = f"flash is short by {layout.end - room:,} bytes of {flash.size:,}"
+        raise UnsatisfiedError(what, f"two images of {needs.image_bytes:,} bytes on {board.name}")
+    return layout
+
+
+def implementations(board: Board, signature: Signature) -> list[Implementation]:
+    """Return what verifies a signature on a board without an accelerator, the fastest first.
+
+    Those written for the board's own instruction set come first, those that save memory last.
+    """
+    algorithm = library()[signature.algorithm]
+    able = [w for w in library().implementations(algorithm) if w.runs_on(board.instruction_set)]
+
+    def order(way: Implementation) -> tuple[int, ...]:
+        names = [part.name for part in way.parts]
+        own = [board.instruction_set, "armv7m", "armv7m-lean"]
+        return tuple(own.index(name) if name in own else len(own) for name in names)
+
+    return sorted(able, key=order)
+
+
+def build(
+    board: Board,
+    signature: Signature,
+    way: Implementation,
+    needs: Needs,
+    *,
+    compiler: str,
+    optimisation: str,
+) -> Bootloader:
+    """Build a bootloader whose room is as small as it can be.
+
+    Raises:
+        BuildError: it does not compile.
+        UnsatisfiedError: flash is too small.
+    """
+    sources = Sources()
+
+    def built(layout: Layout) -> tuple[BuiltImage, Image, int]:
+        image = build_program(
+            PROGRAM,
+            board,
+            also=parts(way),
+            wiring={"verify": f"update/verify/{signature.part}"},
+            define={**_numbers(way), **signature.define, **_defines(layout, signature)},
+            compiler=compiler,
+            optimisation=optimisation,
+            sources=sources,
+        )
+        loaded = Image.load(image.path)
+        end = loaded.symbols["data_load"] + loaded.symbols["data_bytes"]
+        return image, loaded, end - layout.start
+
+    page = check_board(board)
+    # Addresses are constants in its code, so that its size depends on them a little.
+    small = replace(needs, image_bytes=page)
+    _, _, used = built(arrange(board, 8 * page, small))
+    while True:
+        layout = arrange(board, used, needs)
+        image, loaded, used = built(layout)
+        if used <= layout.boot_bytes:
+            break
+    total = memory.total(image)
+    return Bootloader(
+        built=image,
+        image=loaded,
+        layout=layout,
+        used_bytes=used,
+        code_bytes=total.flash_bytes,
+        ram_bytes=total.ram_bytes,
+    )
+
+
+def parts(way: Implementation) -> tuple[str, ...]:
+    """Return the firmware parts of an implementation, with a SHA-256 for the image."""
+    names = [f"primitives/{p.primitive.kind}/{p.primitive.name}/{p.name}" for p in way.parts]
+    hashed = "primitives/hash/sha-256/"
+    if not any(name.startswith(hashed) for name in names):
+        names.append(f"{hashed}armv7m")
+    return tuple(names)
+
+
+def _numbers(way: Implementation) -> dict[str, int]:
+    return {name: int(value) for name, value in way.defines.items()}
+
+
+def _defines(layout: Layout, signature: Signature) -> dict[str, int]:
+    return {
+        "UPDATE_ALGORITHM": signature.cose,
+        "UPDATE_IDENTITY": layout.identity,
+        "UPDATE_COUNTER": layout.counter,
+        "UPDATE_SLOTS": layout.slots,
+        "UPDATE_SLOT_BYTES": layout.slot_bytes,
+        "UPDATE_MANIFEST_BYTES": layout.manifest_bytes,
+    }

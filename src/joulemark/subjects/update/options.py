@@ -1,0 +1,42 @@
+"""Options of updates: boards, signatures and the image's size."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from joulemark.campaign.options import Names, Opt, Options
+
+_UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
+LEAST_BYTES, MOST_BYTES = 256, 16 * 1024 * 1024
+
+
+def _size(value: Any) -> Any:
+    """Return the bytes of a size such as 64K."""
+    match = re.fullmatch(r"(\d+)([KM]?)", str(value).upper())
+    if match is None:
+        raise ValueError(f"{value!r} is no size: give bytes, or a number with K or M, such as 64K")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+class UpdateOptions(Options):
+    """A firmware update."""
+
+    board: Names = Field(description="Board that is updated; repeatable.")
+    image: Annotated[int, BeforeValidator(_size)] = Field(
+        64 * 1024,
+        ge=LEAST_BYTES,
+        le=MOST_BYTES,
+        description="Size of the image: bytes, or a number with K or M.",
+    )
+    signature: tuple[str, ...] = Field(
+        (), description="Signature; repeatable. All are compared if none is given."
+    )
+    implementation: str = Field(
+        "", description="Implementation that verifies; the first that fits if not given."
+    )
+    compiler: str = Field("clang", description="Compiler: clang, gcc or the name of a clang.")
+    opt: Opt = Field("Os", description="Optimisation: O3, O2, Os or O0.")
+    frame_header: int = Field(
+        0, ge=0, le=100, description="Bytes of each radio frame for layers above the MAC."
+    )

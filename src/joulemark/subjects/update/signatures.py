@@ -1,0 +1,201 @@
+"""The signatures of updates: what verifies them on a device, and who signs for tests.
+
+Signers are deterministic. Their keys are made up here and secure nothing.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from pyhsslms import pyhsslms
+
+from joulemark.catalogue.primitives import library
+from joulemark.errors import InputError, VerificationError
+from joulemark.oracle import Inputs
+
+
+class Signer(ABC):
+    """A key pair."""
+
+    public_key: bytes
+
+    @abstractmethod
+    def sign(self, message: bytes, number: int) -> bytes:
+        """Sign a message; a stateful scheme signs each with another number, from 0 to 7."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A way to sign updates."""
+
+    name: str
+    algorithm: str
+    """The primitive that verifies it, by its name in the library."""
+    part: str
+    """The folder of `firmware/update/verify` that calls it."""
+    cose: int
+    """COSE's number of the algorithm."""
+    define: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Macros that differ from the primitive's."""
+    levels: tuple[tuple[int, int], ...] = ()
+    """Of HSS: the types of each level's tree and one-time signatures, from the top down."""
+    note: str = ""
+
+    @property
+    def signer(self) -> Signer:
+        """Its key pair."""
+        return _signer(self)
+
+
+def _h(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+class _Oracle(Signer):
+    """Signs by the primitive's oracle."""
+
+    def __init__(self, signature: Signature) -> None:
+        self._algorithm = library()[signature.algorithm]
+        sizes = self._algorithm.sizes
+        text = f"update {signature.name}".encode()
+        self._secret = hashlib.shake_256(text).digest(sizes["secret_bytes"])
+        self._seed = hashlib.shake_256(text + b" seed").digest(sizes["seed_bytes"])
+        self.public_key = self._output(b"")["public_key"]
+
+    def _output(self, message: bytes) -> Mapping[str, bytes]:
+        inputs = Inputs(secret_key=self._secret, seed=self._seed, message=message)
+        return self._algorithm.oracle(inputs)
+
+    def sign(self, message: bytes, number: int) -> bytes:
+        made = self._output(message)
+        if made["public_key"] != self.public_key:
+            raise VerificationError("the signer's key changed", self._algorithm.name)
+        return made["signature"]
+
+
+class _Tree:
+    """A tree of LMS of which eight leaves exist; the rest of its nodes are random.
+
+    Whoever verifies sees a leaf and its path only, so cannot tell it from a whole tree, which
+    would take minutes to build.
+    """
+
+    _REAL = 3
+    """Height of the part that exists."""
+
+    def __init__(self, types: tuple[int, int], seed: bytes) -> None:
+        self.type, self._ots_type = (number.to_bytes(4, "big") for number in types)
+        _, self._n, self._height = pyhsslms.lms_params[self.type]
+        self._identifier, self._seed = _h(seed, b"I")[:16], _h(seed, b"S")[: self._n]
+        nodes = [
+            self._node(number, pyhsslms.D_LEAF, self._one_time(leaf).publicKey().K)
+            for leaf, number in enumerate(range(1 << self._height, (1 << self._height) + 8))
+        ]
+        self._levels, first = [nodes], 1 << self._height
+        for _ in range(self._REAL):
+            first //= 2
+            pairs = zip(nodes[::2], nodes[1::2], strict=True)
+            nodes = [self._inner(first + i, a, b) for i, (a, b) in enumerate(pairs)]
+            self._levels.append(nodes)
+        self._above = [_h(seed, bytes([i]))[: self._n] for i in range(self._height - self._REAL)]
+        (root,) = nodes
+        for other in self._above:
+            first //= 2
+            root = self._inner(first, root, other)
+        self.public = pyhsslms.LmsPublicKey(self._identifier, root, self.type, self._ots_type)
+
+    def _node(self, number: int, domain: bytes, content: bytes) -> bytes:
+        return _h(self._identifier, number.to_bytes(4, "big"), domain, content)[: self._n]
+
+    def _inner(self, number: int, left: bytes, right: bytes) -> bytes:
+        return self._node(number, pyhsslms.D_INTR, left + right)
+
+    def _one_time(self, leaf: int) -> pyhsslms.LmotsPrivateKey:
+        number = leaf.to_bytes(4, "big")
+        return pyhsslms.LmotsPrivateKey(self._identifier, number, self._seed, self._ots_type)
+
+    def sign(self, message: bytes, leaf: int) -> bytes:
+        """Sign with a leaf; the randomizer is not random (RFC 8554, algorithm 3)."""
+        _, n, chains, w, shift = pyhsslms.lmots_params[self._ots_type]
+        number = leaf.to_bytes(4, "big")
+        start = self._identifier + number
+        randomizer = _h(self._seed, number, b"C", message)[:n]
+        digest = _h(start, pyhsslms.D_MESG, randomizer, message)[:n]
+        digits = digest + pyhsslms.checksum(digest, w, shift)
+        hashes = []
+        for i in range(chains):
+            at = start + i.to_bytes(2, "big")
+            value = _h(at, pyhsslms.D_PRG, self._seed)[:n]
+            for step in range(pyhsslms.coef(digits, i, w)):
+                value = _h(at, bytes([step]), value)[:n]
+            hashes.append(value)
+        path, position = [], leaf
+        for nodes in self._levels[:-1]:
+            path.append(nodes[position ^ 1])
+            position //= 2
+        one_time = self._ots_type + randomizer + b"".join(hashes)
+        signature = number + one_time + self.type + b"".join([*path, *self._above])
+        if not self.public.verify(message, signature):
+            raise VerificationError("pyhsslms does not verify what was signed", "LMS")
+        return signature
+
+
+class _Hss(Signer):
+    """HSS (RFC 8554, section 6) of a level or several; the upper ones sign once."""
+
+    def __init__(self, signature: Signature) -> None:
+        seed = f"update {signature.name}".encode()
+        trees = [_Tree(t, seed + bytes([i])) for i, t in enumerate(signature.levels)]
+        below = [tree.public.serialize() for tree in trees]
+        self._tree = trees[-1]
+        self._start = (len(trees) - 1).to_bytes(4, "big")
+        for upper, key in zip(trees[:-1], below[1:], strict=True):
+            self._start += upper.sign(key, 0) + key
+        self.public_key = len(trees).to_bytes(4, "big") + below[0]
+
+    def sign(self, message: bytes, number: int) -> bytes:
+        return self._start + self._tree.sign(message, number)
+
+
+@cache
+def _signer(signature: Signature) -> Signer:
+    return _Hss(signature) if signature.levels else _Oracle(signature)
+
+
+def _hss(name: str, levels: tuple[tuple[int, int], ...], note: str) -> Signature:
+    hash_bytes = 24 if levels[0][0] >= 10 else 32
+    # RFC 8778: LMS alone is HSS with one level.
+    define = {"LMS_IS_HSS": 1, "LMS_PUBLIC": 28 + hash_bytes}
+    return Signature(name, "lms-h10-w8", "lms", -46, define, levels, note)
+
+
+_PRIVATE = "COSE has no number for it yet; one for private use is taken"
+ALL = {
+    one.name: one
+    for one in (
+        Signature("ecdsa-p256", "ecdsa-p256", "ecdsa-p256", -9, note="ESP256, RFC 9864"),
+        Signature("ed25519", "ed25519", "ed25519", -19, note="RFC 9864"),
+        _hss("lms", ((6, 4),), "height 10, W 8, 1,024 signatures; HSS with one level, RFC 8778"),
+        _hss("lms-192", ((11, 8),), "the same with hashes of 192 bits, SP 800-208"),
+        _hss("hss", ((5, 4), (5, 4)), "two levels of height 5, W 8, 1,024 signatures; RFC 8778"),
+        Signature("ml-dsa-44", "ml-dsa-44", "ml-dsa", -48, note="RFC 9964"),
+        Signature("ml-dsa-65", "ml-dsa-65", "ml-dsa", -49, note="RFC 9964"),
+        Signature("slh-dsa-128s", "slh-dsa-sha2-128s", "slh-dsa", -65537, note=_PRIVATE),
+        Signature("slh-dsa-128f", "slh-dsa-sha2-128f", "slh-dsa", -65538, note=_PRIVATE),
+    )
+}
+"""By name."""
+
+
+def signature(name: str) -> Signature:
+    """Return a signature.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    if name not in ALL:
+        mend = f"there are {', '.join(ALL)}"
+        raise InputError("no such signature", f"--signature {name}", mend)
+    return ALL[name]
