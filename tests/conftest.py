@@ -28,6 +28,8 @@ pytest.register_assert_rewrite("build_checks", "vectors")
 def pytest_addoption(parser: pytest.Parser) -> None:
     what = "run checks of builds that have passed before with the same image, engine and check, too"
     parser.addoption("--again", action="store_true", help=what)
+    what = "make sweeps as long as their pages say, which takes minutes each"
+    parser.addoption("--full", action="store_true", help=what)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

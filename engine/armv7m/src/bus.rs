@@ -148,7 +148,7 @@ pub trait Bus {
         false
     }
 
-    /// Until when a core that executes from flash stands still, because flash is being changed.
+    /// Until when a core that executes from flash or ROM stands still, because flash is being changed.
     fn held_until(&self) -> Cycles {
         Cycles(0)
     }

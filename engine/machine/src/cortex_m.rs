@@ -224,7 +224,8 @@ pub trait Peripherals: Send + Sync {
     fn flash_state(&self) -> Option<&'static str> {
         None
     }
-    /// Until when flash is being changed, if a core that executes from it stands still meanwhile.
+    /// Until when flash is being changed, if a core that executes from flash or ROM stands still
+    /// meanwhile, or only waits.
     fn flash_held_until(&self) -> Cycles {
         Cycles(0)
     }
@@ -290,7 +291,7 @@ pub struct CortexM {
     state: &'static str,
     /// Wake-up times from power states.
     wake_up: Vec<(String, Picoseconds)>,
-    /// Until when a core that executes from flash stands still.
+    /// Until when a core that executes from flash or ROM stands still.
     held_until: Cycles,
     /// The flash controller's power state, while it has one.
     flash_state: Option<&'static str>,

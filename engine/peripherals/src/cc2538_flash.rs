@@ -229,6 +229,14 @@ impl Cc2538Flash {
         }
     }
 
+    /// When the current change is over.
+    pub const fn busy_until(&self) -> Cycles {
+        match &self.state {
+            State::Changing(cells) => cells.end(),
+            State::Idle | State::Awaiting(_) => Cycles(0),
+        }
+    }
+
     /// The chip's power state while flash is being changed and cannot be read.
     pub const fn power_state(&self) -> Option<&'static str> {
         match &self.state {

@@ -23,7 +23,8 @@ uint16_t kept_read(unsigned at) {
 }
 
 void kept_write(unsigned at, uint16_t count) {
-    flash_write((uint32_t)place_of(at), record_of(count));
+    uint32_t record = record_of(count);
+    flash_write((uint32_t)place_of(at), &record, 1);
 }
 
 void kept_erase(unsigned at) {

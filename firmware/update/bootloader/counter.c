@@ -46,8 +46,8 @@ void counter_raise(uint32_t to) {
         unsigned place = next % (2 * PAGE_RECORDS);
         if (place % PAGE_RECORDS == 0)
             flash_erase(address_of(place));
-        flash_write(address_of(place), to);
-        flash_write(address_of(place) + 4, ~to);
+        const uint32_t words[2] = {to, ~to};
+        flash_write(address_of(place), words, 2);
         if (record(place) == to)
             return;
     }

@@ -5,13 +5,13 @@
    An update comes over the serial line on request of the application, or if there is nothing to
    start: the manifest's length in four bytes, the manifest, the image. The bootloader asks for each
    block with READY, and ends with ACCEPTED or REFUSED. */
+#include "check.h"
 #include "counter.h"
 #include "hal.h"
 #include "layout.h"
 #include "series.h"
 #include "sha256.h"
 #include "suit.h"
-#include "verify.h"
 
 enum { SLOTS = 2, BLOCK_BYTES = 256, READY = 'r', ACCEPTED = 'y', REFUSED = 'n' };
 
@@ -33,10 +33,6 @@ static uint32_t image_of(unsigned slot) {
     return SLOT(slot) + MANIFEST_ROOM;
 }
 
-static int equal(const uint8_t *a, const uint8_t *b, size_t length) {
-    return crypto_equal(a, b, length);
-}
-
 /* The stages below are not inlined, so that each can be measured. */
 
 __attribute__((noinline)) void update_hash(sha256_ctx *ctx, const uint8_t *data, size_t length) {
@@ -48,8 +44,7 @@ __attribute__((noinline)) void update_erase(uint32_t address) {
 }
 
 __attribute__((noinline)) void update_write(uint32_t address, const uint32_t *words, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        flash_write(address + 4 * i, words[i]);
+    flash_write(address, words, count);
 }
 
 __attribute__((noinline)) void update_receive(uint8_t *to, unsigned count) {
@@ -58,34 +53,20 @@ __attribute__((noinline)) void update_receive(uint8_t *to, unsigned count) {
         to[i] = hal_serial_read();
 }
 
-/* Checks that a manifest is signed and for this device and slot. */
-__attribute__((noinline)) int update_check_manifest(const suit_manifest *m, unsigned slot) {
-    uint8_t hash[SUIT_DIGEST_BYTES], message[SUIT_SIGNED_BYTES_MAX];
-    sha256_ctx ctx;
-    const suit_signature *signature = &m->signature[0];
-    if (m->signatures != 1 || signature->algorithm != UPDATE_ALGORITHM ||
-        m->component.length != 1 || m->component.at[0] != slot || m->image_bytes < 8 ||
-        m->image_bytes > IMAGE_ROOM || !equal(m->vendor, IDENTITY, SUIT_UUID_BYTES) ||
-        !equal(m->class, IDENTITY + SUIT_UUID_BYTES, SUIT_UUID_BYTES))
-        return 0;
-    sha256_init(&ctx);
-    sha256_update(&ctx, m->manifest.at, m->manifest.length);
-    sha256_final(&ctx, hash);
-    size_t length = suit_signed(message, m, signature);
-    return equal(hash, m->digest_is, sizeof hash) &&
-           update_verify(signature->signature.at, signature->signature.length,
-                         IDENTITY + 2 * SUIT_UUID_BYTES, message, length);
+static int is_signed(const suit_manifest *m, unsigned slot) {
+    const update_place place = {IDENTITY, (uint8_t)slot, IMAGE_ROOM};
+    return update_check_manifest(m, &place);
 }
 
 static int is_digest(sha256_ctx *ctx, const suit_manifest *m) {
     uint8_t hash[SUIT_DIGEST_BYTES];
     sha256_final(ctx, hash);
-    return equal(hash, m->image_digest, sizeof hash);
+    return crypto_equal(hash, m->image_digest, sizeof hash);
 }
 
 static int is_startable(const suit_manifest *m, unsigned slot, uint32_t oldest) {
     sha256_ctx ctx;
-    if (m->sequence < oldest || !update_check_manifest(m, slot))
+    if (m->sequence < oldest || !is_signed(m, slot))
         return 0;
     sha256_init(&ctx);
     update_hash(&ctx, (const uint8_t *)image_of(slot), m->image_bytes);
@@ -132,7 +113,7 @@ static int receive(unsigned slot) {
         return 0;
     store(SLOT(slot), length, NULL);
     if (suit_decode(&m, manifest_of(slot), length) != length || m.sequence <= counter_read() ||
-        !update_check_manifest(&m, slot))
+        !is_signed(&m, slot))
         return 0;
     sha256_init(&ctx);
     store(image_of(slot), m.image_bytes, &ctx);

@@ -666,6 +666,13 @@ impl Peripherals for Cc2538 {
             })
     }
 
+    /// The ROM only waits meanwhile.
+    fn flash_held_until(&self) -> Cycles {
+        self.flash
+            .as_ref()
+            .map_or(Cycles(0), Cc2538Flash::busy_until)
+    }
+
     fn flash_state(&self) -> Option<&'static str> {
         self.flash.as_ref().and_then(Cc2538Flash::power_state)
     }

@@ -11,10 +11,10 @@ typedef int32_t program_flash(const uint32_t *words, uint32_t address, uint32_t 
 enum { CACHE_MODE = 0xc };
 
 /* The ROM functions change the cache mode and do not restore it. */
-void flash_write(uint32_t address, uint32_t word) {
+void flash_write(uint32_t address, const uint32_t *words, unsigned count) {
     uint32_t mode = FLASH_CTRL_FCTL & CACHE_MODE;
     uint32_t masked = interrupts_off();
-    (void)ROM_PROGRAM_FLASH(&word, address, sizeof word);
+    (void)ROM_PROGRAM_FLASH(words, address, 4 * count);
     FLASH_CTRL_FCTL = mode;
     interrupts_restore(masked);
 }

@@ -24,10 +24,10 @@ static uint32_t set_vims(uint32_t control) {
     return before;
 }
 
-void flash_write(uint32_t address, uint32_t word) {
+void flash_write(uint32_t address, const uint32_t *words, unsigned count) {
     uint32_t masked = interrupts_off();
     uint32_t control = set_vims(MODE_OFF | LINE_BUFFERS_OFF);
-    (void)ROM_PROGRAM((const uint8_t *)&word, address, sizeof word);
+    (void)ROM_PROGRAM((const uint8_t *)words, address, 4 * count);
     FLASH_CFG &= ~(uint32_t)DIS_STANDBY;
     (void)set_vims(control);
     interrupts_restore(masked);

@@ -13,10 +13,12 @@ static void wait(void) {
     finish_writes();
 }
 
-void flash_write(uint32_t address, uint32_t word) {
+void flash_write(uint32_t address, const uint32_t *words, unsigned count) {
+    volatile uint32_t *to = (volatile uint32_t *)address;
     NVMC_CONFIG = WRITE_ENABLED;
     finish_writes();
-    *(volatile uint32_t *)address = word;
+    for (unsigned i = 0; i < count; i++)
+        to[i] = words[i]; /* the core stands still until it is written */
     wait();
 }
 

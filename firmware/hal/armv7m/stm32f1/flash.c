@@ -20,13 +20,13 @@ static void wait(void) {
         continue;
 }
 
-void flash_write(uint32_t address, uint32_t word) {
-    volatile uint16_t *halves = (volatile uint16_t *)address;
+void flash_write(uint32_t address, const uint32_t *words, unsigned count) {
+    volatile uint16_t *to = (volatile uint16_t *)address;
     unlock(PG);
-    halves[0] = (uint16_t)word;
-    wait();
-    halves[1] = (uint16_t)(word >> 16);
-    wait();
+    for (unsigned i = 0; i < 2 * count; i++) {
+        to[i] = (uint16_t)(words[i / 2] >> 16 * (i % 2));
+        wait();
+    }
     FLASH_CR = LOCK;
 }
 

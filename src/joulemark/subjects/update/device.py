@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NoReturn
 
 from joulemark._engine import Machine, Stop
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
-from joulemark.errors import BudgetError, FaultError, VerificationError
+from joulemark.errors import BudgetError, FaultError, UnsatisfiedError, VerificationError
 from joulemark.subjects.update.layout import SLOTS, Bootloader
 from joulemark.subjects.update.manifest import VENDOR, Manifest, device_class, envelope
 from joulemark.subjects.update.signatures import Signature
@@ -77,6 +78,9 @@ class Kit:
         self.board, self.signature, self.bootloader = board, signature, bootloader
         self.chip = chips.load_chip(board.chip)
 
+    def __str__(self) -> str:
+        return f"verifying {self.signature.name} on {self.board.name}"
+
     @cached_property
     def identity(self) -> bytes:
         """What is written to a device once."""
@@ -111,6 +115,7 @@ class Device:
         kit: its bootloader.
         flash: what is in flash beside the bootloader, by address.
         requested: whether the application asked for an update before the reset.
+        earlier: a device with the same bootloader that runs no further; it speeds up emulation.
         measured: whether to keep power states and stages.
     """
 
@@ -120,6 +125,7 @@ class Device:
         flash: Mapping[int, bytes],
         *,
         requested: bool = False,
+        earlier: "Device | None" = None,
         measured: bool = False,
     ) -> None:
         self._kit, self._measured = kit, measured
@@ -127,6 +133,8 @@ class Device:
         self.machine = Machine(
             kit.chip, kit.bootloader.image, wiring=kit.board.wiring, trace=measured, resets=1
         )
+        if earlier is not None:
+            self.machine.learn_from(earlier.machine)
         for address, data in flash.items():
             self.machine.write_memory(address, data)
         if requested:
@@ -173,11 +181,8 @@ class Device:
 
     def _attend(self, stop: Stop, seen: Run, blocks: list[bytes]) -> bool:
         """Act on why the machine stopped; return whether that was the end."""
-        machine = self.machine
         if stop.reason == "fault":
-            what = stop.fault.message if stop.fault else "it faulted"
-            calls = " < ".join(f.symbol for f in stop.fault.call_stack) if stop.fault else ""
-            raise FaultError(f"the bootloader faulted: {what} ({calls})")
+            self._refuse(stop)
         if stop.reason == "address":
             for slot in range(SLOTS):
                 if stop.address == self._kit.entry(slot):
@@ -188,6 +193,17 @@ class Device:
         elif stop.reason == "asleep":
             return not self._feed(seen, blocks)
         return False
+
+    def _refuse(self, stop: Stop) -> NoReturn:
+        fault = stop.fault
+        what = fault.message if fault else "it faulted"
+        limit = self._symbols["stack_limit"]
+        if fault is not None and fault.address is not None and "stack" in what:
+            # It would have grown further.
+            short = limit - fault.address
+            raise UnsatisfiedError(f"RAM is short by {short:,} bytes or more", str(self._kit))
+        calls = " < ".join(f.symbol for f in fault.call_stack) if fault else ""
+        raise FaultError(f"the bootloader faulted: {what} ({calls})")
 
     def _hear(self, seen: Run) -> int:
         """Take what the device said; return how many blocks it asks for."""
@@ -219,6 +235,8 @@ class Device:
             stop = machine.run(until_asleep=True, max_cycles=BUDGET_CYCLES)
             if stop.reason == "address":
                 break
+            if stop.reason == "fault":
+                self._refuse(stop)
             if stop.reason != "asleep" or not self._feed(seen, blocks):
                 raise VerificationError(f"{self._stage_of[address]} does not end: {stop.reason}")
         machine.watch(self._watched)

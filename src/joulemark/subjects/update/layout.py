@@ -15,6 +15,7 @@ from joulemark.subjects.update.signatures import Signature
 
 PROGRAM = "update/bootloader"
 SLOTS = 2
+SMALL_RAM_BYTES = 16 * 1024
 UUIDS_BYTES = 32
 """Vendor and class before the public key."""
 
@@ -123,17 +124,21 @@ def arrange(board: Board, boot_bytes: int, needs: Needs) -> Layout:
 
 
 def implementations(board: Board, signature: Signature) -> list[Implementation]:
-    """Return what verifies a signature on a board without an accelerator, the fastest first.
+    """Return what verifies a signature on a board without an accelerator, the preferred first.
 
-    Those written for the board's own instruction set come first, those that save memory last.
+    What is written for the board's own instruction set comes before what is portable. With little
+    RAM, what saves memory comes first, otherwise last.
     """
     algorithm = library()[signature.algorithm]
     able = [w for w in library().implementations(algorithm) if w.runs_on(board.instruction_set)]
+    memories = chips.load_chip(board.chip).memories
+    is_small = max(m.size for m in memories if m.kind == "ram") < SMALL_RAM_BYTES
 
     def order(way: Implementation) -> tuple[int, ...]:
         names = [part.name for part in way.parts]
-        own = [board.instruction_set, "armv7m", "armv7m-lean"]
-        return tuple(own.index(name) if name in own else len(own) for name in names)
+        own = [board.instruction_set, "armv7m"]
+        ranks = [own.index(name) if name in own else len(own) for name in names]
+        return (any(name.endswith("-lean") for name in names) != is_small, *ranks)
 
     return sorted(able, key=order)
 

@@ -1,9 +1,9 @@
 """Options of updates: boards, signatures and the image's size."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from joulemark.campaign.options import Names, Opt, Options
 
@@ -11,23 +11,27 @@ _UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 LEAST_BYTES, MOST_BYTES = 256, 16 * 1024 * 1024
 
 
-def _size(value: Any) -> Any:
+def _bytes(size: str) -> int:
     """Return the bytes of a size such as 64K."""
-    match = re.fullmatch(r"(\d+)([KM]?)", str(value).upper())
+    match = re.fullmatch(r"(\d{1,9})([KM]?)", size.upper())
     if match is None:
-        raise ValueError(f"{value!r} is no size: give bytes, or a number with K or M, such as 64K")
+        raise ValueError(f"{size!r} is no size: give bytes, or a number with K or M, such as 64K")
     return int(match[1]) * _UNITS[match[2]]
+
+
+def _size(size: str) -> str:
+    found = _bytes(size)
+    if not LEAST_BYTES <= found <= MOST_BYTES:
+        raise ValueError(f"{size} is not from {LEAST_BYTES} bytes to {MOST_BYTES // 2**20}M")
+    return size
 
 
 class UpdateOptions(Options):
     """A firmware update."""
 
     board: Names = Field(description="Board that is updated; repeatable.")
-    image: Annotated[int, BeforeValidator(_size)] = Field(
-        64 * 1024,
-        ge=LEAST_BYTES,
-        le=MOST_BYTES,
-        description="Size of the image: bytes, or a number with K or M.",
+    image: Annotated[str, AfterValidator(_size)] = Field(
+        "64K", description="Size of the image: bytes, or a number with K or M."
     )
     signature: tuple[str, ...] = Field(
         (), description="Signature; repeatable. All are compared if none is given."
@@ -40,3 +44,8 @@ class UpdateOptions(Options):
     frame_header: int = Field(
         0, ge=0, le=100, description="Bytes of each radio frame for layers above the MAC."
     )
+
+    @property
+    def image_bytes(self) -> int:
+        """The image's size."""
+        return _bytes(self.image)

@@ -1,0 +1,92 @@
+"""`joulemark update`: does a secure firmware update fit a board, and what does it cost?
+
+joulemark update --board nrf52840-dk --image 64K --signature lms
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from joulemark.battery import DEFAULT_MAH
+from joulemark.cli import app
+from joulemark.cli._grouped import grouped
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._output import Form, FormOption, figures, say
+from joulemark.subjects.update.options import UpdateOptions
+
+if TYPE_CHECKING:
+    from joulemark.records.record import Record
+    from joulemark.subjects import Subject
+
+_SECONDS_PER_HOUR = 3600
+
+
+@app.command()
+@grouped
+def update(
+    asked: UpdateOptions,
+    per_year: Annotated[float, typer.Option("--per-year", min=0, help="Updates a year.")] = 12.0,
+    battery_mah: Annotated[
+        float, typer.Option("--battery-mah", min=1, help="Capacity of the battery.")
+    ] = DEFAULT_MAH,
+    store: StoreOption = DEFAULT_STORE,
+    form: FormOption = Form.TEXT,
+) -> None:
+    """Price a signed firmware update: what its bootloader needs, and what each stage takes.
+
+    A bootloader with two slots is built and emulated. It receives an update over the serial line,
+    hashes, verifies and writes it, and starts it; receiving it by radio is computed. Without a
+    signature all are compared, and what does not fit is told with the bytes that are missing.
+    """
+    from joulemark.conduct import Means, conduct, plan
+    from joulemark.measure.pool import Processes
+    from joulemark.records import bounds
+    from joulemark.records.store import Store
+    from joulemark.report import rows
+
+    work = plan(asked, Means(workers=Processes(1)))
+    with Store(store) as kept:
+        found = sorted(conduct(work, kept).records(kept), key=lambda record: record.order)
+    good = [record for record in found if record.status == "ok"]
+    for title, some in [*rows.tables(good), *_years(good, per_year, battery_mah)]:
+        errors = [bounds.of_record(_of_row(good, row)) for row in some]
+        shown = figures(some, errors, form)
+        typer.echo(shown if form is not Form.TEXT else f"{title}\n{shown}\n")
+    failed = [record for record in found if record.status == "failed"]
+    if good and form is Form.TEXT:
+        for record in failed:
+            say(f"{record.subject.tagged['signature']} does not fit: {record.failure}")
+    if not good:
+        raise next(iter(work.errors.values()))
+
+
+def _of_row(records: "list[Record[Subject]]", row: "Any") -> "Record[Subject]":
+    return next(r for r in records if r.subject.tagged["signature"] == row["signature"])
+
+
+def _years(
+    records: "list[Record[Subject]]", per_year: float, battery_mah: float
+) -> "list[tuple[str, list[dict[str, Any]]]]":
+    """Return what a year of updates takes of a battery, by board."""
+    from joulemark.catalogue import boards
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        board = boards.load_board(record.conditions.board)
+        by_radio = record.value("energy_gross", "radio")
+        stages = ("hash", "verify", "erase", "write")
+        computed = sum(record.value("energy_gross", stage) or 0 for stage in stages)
+        received = record.value("energy_gross", "receive") if by_radio is None else by_radio
+        joule = (computed + (received or 0)) * 1e-9
+        capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * board.supply_v.value
+        found.setdefault(board.name, []).append(
+            {
+                "signature": record.subject.tagged["signature"],
+                "received by": "serial line" if by_radio is None else "radio",
+                "update mJ": round(1e3 * joule, 2),
+                "year J": round(per_year * joule, 3),
+                "% of battery": round(100 * per_year * joule / capacity_j, 4),
+            }
+        )
+    title = f"{per_year:g} updates a year from {battery_mah:g} mAh"
+    return [(f"{title}, {board}", rows) for board, rows in found.items()]

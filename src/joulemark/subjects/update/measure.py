@@ -1,0 +1,301 @@
+"""Prices updates: a device is emulated from its reset to the start of the new image."""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from joulemark.campaign.case import Build, Case, Conditions
+from joulemark.campaign.job import Point
+from joulemark.catalogue import boards, chips
+from joulemark.catalogue.boards import MCU, RADIO, Board
+from joulemark.catalogue.primitives import Implementation
+from joulemark.conduct import Means, Records, Task, Work, of_tasks
+from joulemark.errors import InputError, UnsatisfiedError, VerificationError
+from joulemark.images import toolchain
+from joulemark.measure.recorded import Outcome, key_of, of_image, recorded
+from joulemark.meters.model import NAME as METER
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import Occupancy, occupancy
+from joulemark.records.record import Quantity, quantity
+from joulemark.subjects.update import UpdateSubject
+from joulemark.subjects.update.device import (
+    ACCEPTED,
+    STAGES,
+    Device,
+    Interval,
+    Kit,
+    Release,
+    provisioned,
+)
+from joulemark.subjects.update.layout import (
+    UUIDS_BYTES,
+    Needs,
+    build,
+    check_board,
+    implementations,
+)
+from joulemark.subjects.update.manifest import Manifest, envelope
+from joulemark.subjects.update.options import UpdateOptions
+from joulemark.subjects.update.signatures import ALL, Signature, signature
+
+BOOT, RADIO_PART = "boot", "radio"
+"""Parts of a record besides the stages."""
+_OLD, _NEW = 1, 2
+_ENVELOPE_MARGIN = 8
+"""A manifest is a few bytes longer with longer numbers."""
+
+# IEEE 802.15.4-2020 at 2.4 GHz: a symbol of 16 us (section 12.2), a turnaround of 12 symbols
+# (8.1.3, table 8-93), CCA of 8 symbols (10.2.8), unit backoff of 20 symbols; the mean of the first
+# backoff, of 0 to 7 units (macMinBE is 3, 8.4.3.1). An acknowledgement has 5 bytes (7.3.3).
+_SYMBOL_PS = 16_000_000
+_TURNAROUND_PS, _CCA_PS, _BACKOFF_PS = (12 * _SYMBOL_PS, 8 * _SYMBOL_PS, 70 * _SYMBOL_PS)
+_PHY_BYTES, _ACK_BYTES = 6, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateCase:
+    """An update of a board."""
+
+    subject: UpdateSubject
+    board: Board
+    build: Build
+
+    @property
+    def case(self) -> Case:
+        """The case as records know it."""
+        return Case(
+            subject=self.subject,
+            build=self.build,
+            conditions=Conditions(
+                board=self.board.name,
+                clock=self.board.default_clock,
+                runner="emulator",
+                meter=METER,
+                unit="emulated",
+            ),
+        )
+
+
+def plan(options: UpdateOptions, means: Means) -> Work:
+    """Return the work of updates of boards with signatures.
+
+    Raises:
+        BuildError: a bootloader does not compile.
+        InputError: there is no such signature, implementation or board.
+        ToolError: a compiler is missing.
+    """
+    toolchain.check_optimisation(options.opt)
+    chosen = [signature(name) for name in dict.fromkeys(options.signature)] or list(ALL.values())
+    tasks = []
+    for name in options.board:
+        board = boards.load_board(name)
+        check_board(board)
+        if board.radio is None and options.frame_header:
+            what = f"{name} has no radio in its file"
+            raise InputError(what, "--frame-header", "leave it out")
+        tasks += [_task(options, board, one) for one in chosen]
+    return of_tasks(tasks, means)
+
+
+def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
+    ways = {way.name: way for way in implementations(board, chosen)}
+    name = options.implementation or next(iter(ways))
+    if name not in ways:
+        what = f"no implementation of {chosen.name} for {board.name}"
+        raise InputError(what, f"--implementation {name}", f"there are {', '.join(ways)}")
+    case = UpdateCase(
+        subject=UpdateSubject(
+            signature=chosen.name,
+            implementation=name,
+            image_bytes=options.image_bytes,
+            frame_header_bytes=options.frame_header,
+        ),
+        board=board,
+        build=Build(compiler=options.compiler, optimisation=options.opt),
+    )
+    digests = [board.digest, chips.digest(board.chip), chosen.signer.public_key.hex()]
+    try:
+        kit = kit_of(board, chosen, ways[name], case.build, options.image_bytes)
+    except UnsatisfiedError as error:
+        point = Point(case=case.case, trials=1, key=key_of(case.case, *digests))
+        return Task(points=(point,), measure=error)
+    key = key_of(case.case, *digests, kit.bootloader.image.digest)
+    point = Point(case=case.case, trials=1, key=key)
+    return Task(points=(point,), measure=partial(_measure, case, key))
+
+
+def kit_of(
+    board: Board, chosen: Signature, way: Implementation, build_as: Build, image_bytes: int
+) -> Kit:
+    """Build the bootloader for a signature and images of a size.
+
+    Raises:
+        BuildError: it does not compile.
+        UnsatisfiedError: flash is too small.
+    """
+    example = Manifest(board=board.name, slot=0, sequence=_OLD, image=bytes(image_bytes))
+    needs = Needs(
+        identity_bytes=UUIDS_BYTES + len(chosen.signer.public_key),
+        envelope_bytes=len(envelope(example, chosen, 0)) + _ENVELOPE_MARGIN,
+        image_bytes=image_bytes,
+    )
+    bootloader = build(
+        board,
+        chosen,
+        way,
+        needs,
+        compiler=build_as.compiler,
+        optimisation=build_as.optimisation,
+    )
+    return Kit(board, chosen, bootloader)
+
+
+def _measure(case: UpdateCase, key: str) -> Records:
+    subject, board = case.subject, case.board
+    chosen = signature(subject.signature)
+    ways = {way.name: way for way in implementations(board, chosen)}
+    kit = kit_of(board, chosen, ways[subject.implementation], case.build, subject.image_bytes)
+    old = kit.release(0, subject.image_bytes, _OLD)
+    new = kit.release(1, subject.image_bytes, _NEW)
+
+    # The first boot writes the counter. The second is that of an unchanged image.
+    first = Device(kit, provisioned(kit, [old]))
+    _expect(first, None, old)
+    again = Device(kit, first.flash, measured=True)
+    _expect(again, None, old)
+    device = Device(kit, again.flash, requested=True, measured=True)
+    intervals = _expect(device, new, new)
+    after = Device(kit, device.flash)
+    _expect(after, None, new)
+
+    stack = max(again.machine.stack_bytes, device.machine.stack_bytes)
+    meter = ModelMeter(board)
+    quantities = [
+        *_memory(kit, new, stack),
+        *_of_update(device, meter, intervals),
+        *_of_boot(again, meter),
+        *_of_radio(board, meter, new, subject.frame_header_bytes),
+    ]
+    times = occupancy(device.machine.power_tracks, 0, device.machine.time_ps)
+    outcome = Outcome(quantities=quantities, notes=[*_notes(kit), *meter.notes(times)])
+    clock = case.case.conditions.clock
+    provenance = of_image(board, clock, 0, kit.bootloader.built)
+    return [recorded(key, subject, case.case, provenance, outcome)]
+
+
+def _expect(device: Device, sent: Release | None, started: Release) -> Sequence[Interval]:
+    """Run a device, which has to accept what is sent and to start this image."""
+    run = device.run(sent)
+    answers = [] if sent is None else [ACCEPTED]
+    if run.answers != answers or run.started != started.slot:
+        what = f"answered {run.answers} and started {run.started}, not slot {started.slot}"
+        raise VerificationError(f"the bootloader {what}")
+    return run.intervals
+
+
+def _memory(kit: Kit, new: Release, stack_bytes: int) -> Iterator[Quantity]:
+    boot, layout = kit.bootloader, kit.bootloader.layout
+    for name, value in (
+        ("flash", boot.code_bytes),
+        ("flash_whole", boot.used_bytes),
+        ("flash_keys", UUIDS_BYTES + len(kit.signature.signer.public_key)),
+        ("flash_slots", layout.end - layout.slots),
+        ("ram", boot.ram_bytes + stack_bytes),
+        ("stack", stack_bytes),
+        ("manifest", len(new.envelope)),
+        ("image", len(new.image)),
+    ):
+        yield quantity(name, "B", [value], exact=True)
+
+
+def _of_update(
+    device: Device, meter: ModelMeter, intervals: Sequence[Interval]
+) -> Iterator[Quantity]:
+    """Yield what an update takes: as a whole, and by stage."""
+    tracks, end_ps = device.machine.power_tracks, device.machine.time_ps
+    yield from _costs("", meter, occupancy(tracks, 0, end_ps))
+    starts = {part: [one.start_ps for one in track] for part, track in tracks.items()}
+    for stage in STAGES.values():
+        times: dict[tuple[str, str, int], int] = defaultdict(int)
+        for one in intervals:
+            if one.stage != stage:
+                continue
+            within = {
+                part: track[
+                    max(bisect_right(starts[part], one.start_ps) - 1, 0) : bisect_left(
+                        starts[part], one.end_ps
+                    )
+                ]
+                for part, track in tracks.items()
+            }
+            for state, ps in occupancy(within, one.start_ps, one.end_ps).items():
+                times[state] += ps
+        yield from _costs(stage, meter, times)
+
+
+def _of_boot(device: Device, meter: ModelMeter) -> Iterator[Quantity]:
+    machine = device.machine
+    yield from _costs(BOOT, meter, occupancy(machine.power_tracks, 0, machine.time_ps))
+
+
+def _costs(part: str, meter: ModelMeter, times: Occupancy) -> Iterator[Quantity]:
+    drawn = meter.energy(times)
+    time_ps = sum(ps for (of, _, _), ps in times.items() if of == MCU)
+    yield quantity("time", "ps", [time_ps], part=part, exact=True)
+    for name, nj in (("energy_gross", drawn.gross_nj), ("energy_net", drawn.net_nj)):
+        yield quantity(name, "nJ", [nj], part=part, grade=drawn.grade, exact=True)
+
+
+def _of_radio(
+    board: Board, meter: ModelMeter, new: Release, header_bytes: int
+) -> Iterator[Quantity]:
+    """Yield what it takes to receive an update by radio; nothing for a board without one.
+
+    This is computed, not emulated: frames are filled, none is lost and each is acknowledged, and
+    the receiver listens all the time while the core sleeps.
+    """
+    if board.radio is None:
+        return
+    states = {state.name for state in board.radio.state}
+    sending = next((name for name in ("tx-0dbm", "tx") if name in states), None)
+    if "rx" not in states or sending is None:
+        return
+    most, overhead = board.radio.frame_bytes_max.value, board.radio.frame_overhead_bytes.value
+    payload = int(most - overhead) - header_bytes
+    byte_ps = round(8e12 / board.radio.bit_rate_hz.value)
+    frames, air_bytes = 0, 0
+    # A manifest is accepted before its image is sent.
+    for size in (len(new.envelope), len(new.image)):
+        count = -(-size // payload)
+        frames += count
+        air_bytes += size + count * (int(overhead) + header_bytes)
+    ack_bytes = _PHY_BYTES + _ACK_BYTES
+    waits_ps = frames * (_BACKOFF_PS + _CCA_PS + 2 * _TURNAROUND_PS)
+    listens_ps = waits_ps + air_bytes * byte_ps
+    sends_ps = frames * ack_bytes * byte_ps
+    hz = board.clock_profile(None).hz
+    asleep = chips.load_chip(board.chip).power_states[1]
+    times: Occupancy = {
+        (MCU, asleep, hz): listens_ps + sends_ps,
+        (RADIO, "rx", 0): listens_ps,
+        (RADIO, sending, 0): sends_ps,
+    }
+    yield quantity("frames", "frames", [frames], part=RADIO_PART, exact=True)
+    yield quantity("air", "B", [air_bytes], part=RADIO_PART, exact=True)
+    yield from _costs(RADIO_PART, meter, times)
+
+
+def _notes(kit: Kit) -> list[str]:
+    chosen, layout = kit.signature, kit.bootloader.layout
+    return [
+        f"COSE algorithm {chosen.cose}: {chosen.note}",
+        f"bootloader {layout.start:#x}, keys {layout.identity:#x}, counter {layout.counter:#x}, "
+        f"slots of {layout.slot_bytes} bytes from {layout.slots:#x}, manifest first "
+        f"({layout.manifest_bytes} bytes)",
+        "received over the serial line in blocks that are asked for; flash changes by the chip "
+        "file's times",
+        "radio: computed; filled frames of IEEE 802.15.4, none lost, each acknowledged, mean first "
+        "backoff; the receiver listens while the core sleeps",
+    ]

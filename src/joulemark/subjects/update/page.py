@@ -1,0 +1,76 @@
+"""Updates as tables: what is needed, what it takes, and what each stage takes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from joulemark.records.record import Record
+from joulemark.report.rows import Table
+from joulemark.subjects.update import UpdateSubject
+
+STAGES = ("receive", "hash", "verify", "erase", "write")
+
+
+def _ms(record: Record[UpdateSubject], part: str) -> float | None:
+    ps = record.value("time", part)
+    return None if ps is None else round(ps / 1e9, 1)
+
+
+def _mj(record: Record[UpdateSubject], part: str) -> float | None:
+    nj = record.value("energy_gross", part)
+    return None if nj is None else round(nj / 1e6, 2)
+
+
+def line(record: Record[UpdateSubject]) -> str:
+    """Describe an update in a line."""
+    return (
+        f"{record.subject} on {record.conditions.board}: {record.value('flash'):,} B flash, "
+        f"{record.value('ram'):,} B RAM, {_ms(record, '')} ms, {_mj(record, '')} mJ; boot "
+        f"{_ms(record, 'boot')} ms"
+    )
+
+
+def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
+    """Yield the tables, each of one board and size of image."""
+    groups = dict.fromkeys((r.conditions.board, r.subject.image_bytes) for r in records)
+    for board, size in groups:
+        some = [
+            r
+            for r in records
+            if r.status == "ok" and (r.conditions.board, r.subject.image_bytes) == (board, size)
+        ]
+        if some:
+            title = f"{size:,} bytes on {board}"
+            yield f"Bootloaders for updates of {title}", [_needs(one) for one in some]
+            rows = [_takes(one) for one in some]
+            # A board without a radio in its file has none of its columns.
+            used = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+            yield f"Updates of {title}", [{name: row[name] for name in used} for row in rows]
+
+
+def _needs(record: Record[UpdateSubject]) -> dict[str, Any]:
+    return {
+        "signature": record.subject.signature,
+        "implementation": record.subject.implementation,
+        "build": str(record.build),
+        "flash B": record.value("flash"),
+        "keys B": record.value("flash_keys"),
+        "slots B": record.value("flash_slots"),
+        "RAM B": record.value("ram"),
+        "manifest B": record.value("manifest"),
+        "boot ms": _ms(record, "boot"),
+        "boot mJ": _mj(record, "boot"),
+    }
+
+
+def _takes(record: Record[UpdateSubject]) -> dict[str, Any]:
+    stages = {f"{stage} ms": _ms(record, stage) for stage in STAGES}
+    return {
+        "signature": record.subject.signature,
+        "frames": record.value("frames", "radio"),
+        "on air B": record.value("air", "radio"),
+        "radio ms": _ms(record, "radio"),
+        "radio mJ": _mj(record, "radio"),
+        **stages,
+        "verify mJ": _mj(record, "verify"),
+        "flash mJ": round((_mj(record, "erase") or 0) + (_mj(record, "write") or 0), 2),
+    }

@@ -1,0 +1,175 @@
+"""Updates of emulated devices: what they start, what they refuse, and what the command says."""
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from command import joulemark
+from joulemark.campaign.case import Build
+from joulemark.catalogue import boards
+from joulemark.errors import UnsatisfiedError
+from joulemark.project import ROOT
+from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned
+from joulemark.subjects.update.layout import Needs, arrange, implementations
+from joulemark.subjects.update.manifest import Manifest, envelope
+from joulemark.subjects.update.measure import kit_of
+from joulemark.subjects.update.signatures import signature
+from joulemark.subjects.update.trials import Trials
+
+SIZE = 1024
+BOARDS = ("nrf52840-dk", "openmote-cc2538", "stm32vldiscovery", "sensortag-cc2650")
+CUTS, ALL_CUTS = 8, 1000
+GUIDE = ROOT / "docs/update.md"
+BUILD = Build(compiler="clang", optimisation="Os")
+
+
+@cache
+def kit(board: str, name: str = "ecdsa-p256") -> Kit:
+    found, chosen = boards.load_board(board), signature(name)
+    return kit_of(found, chosen, implementations(found, chosen)[0], BUILD, SIZE)
+
+
+def _full(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_power_failure_leaves_an_image(board: str, request: pytest.FixtureRequest) -> None:
+    trials = Trials(kit(board), SIZE)
+    count = ALL_CUTS if _full(request) else CUTS
+    cuts = list(trials.power_cuts(count))
+    assert len(cuts) == count
+    if _full(request):
+        assert {cut.slot for cut in cuts} == {0, 1}
+
+
+@pytest.mark.slow
+def test_altered_updates_are_refused(request: pytest.FixtureRequest) -> None:
+    trials = Trials(kit("nrf52840-dk"), SIZE)
+    for release in trials.altered(ALL_CUTS if _full(request) else CUTS):
+        trials.refused(release)
+
+
+def _signed(kit: Kit, slot: int, sequence: int, image: bytes, board: str) -> Release:
+    manifest = Manifest(board=board, slot=slot, sequence=sequence, image=image)
+    return Release(slot, sequence, envelope(manifest, kit.signature, 0), image)
+
+
+def test_signed_updates_for_others_are_refused() -> None:
+    trials = Trials(kit("nrf52840-dk"), SIZE)
+    new, old = trials.new, trials.old
+    for release in (
+        replace(new, envelope=old.envelope, image=old.image),  # the running image's own
+        trials.kit.release(1, SIZE, old.sequence),  # as old as the running one
+        trials.kit.release(1, SIZE, old.sequence - 1),
+        trials.kit.release(0, SIZE, new.sequence),  # for the slot that runs
+        _signed(trials.kit, 1, new.sequence, new.image, "stm32vldiscovery"),
+        _signed(trials.kit, 1, new.sequence, bytes(64 * 1024), "nrf52840-dk"),  # no room
+        replace(new, envelope=b""),
+        replace(new, envelope=bytes(5000)),  # no room
+    ):
+        trials.refused(release)
+
+
+def test_an_older_image_does_not_start_although_it_is_signed() -> None:
+    """Not even if somebody writes it to flash: the counter is kept."""
+    device = Device(kit("nrf52840-dk"), {})
+    own, layout = kit("nrf52840-dk"), kit("nrf52840-dk").bootloader.layout
+    first, second = own.release(0, SIZE, 3), own.release(1, SIZE, 4)
+    device = Device(own, provisioned(own, [first]))
+    assert device.run().started == 0
+    device = Device(own, device.flash, requested=True)
+    run = device.run(second)
+    assert (run.answers, run.started) == ([ACCEPTED], 1)
+    device = Device(own, device.flash | {layout.manifest(1): bytes(64)})
+    run = device.run()
+    assert run.started is None, "the first is whole and signed, and older than the counter"
+    device = Device(own, device.flash)
+    run = device.run(own.release(0, SIZE, 5))
+    assert (run.answers, run.started) == ([ACCEPTED], 0), "an update mends it"
+
+
+def test_the_counter_goes_from_page_to_page() -> None:
+    own = kit("stm32vldiscovery")
+    layout = own.bootloader.layout
+    places = 2 * layout.page // 8
+
+    def record(value: int) -> bytes:
+        return value.to_bytes(4, "little") + (value ^ 0xFFFFFFFF).to_bytes(4, "little")
+
+    for next_place in (places // 2 - 1, places // 2, places - 1, places):
+        # The last records before a page's end, and one whose write was cut short.
+        counter = b"".join(record(i + 1) for i in range(next_place - 1))
+        counter += (next_place).to_bytes(4, "little") + b"\xff" * 4
+        flash = provisioned(own, [own.release(0, SIZE, 1000)])
+        flash[layout.counter] = counter.ljust(2 * layout.page, b"\xff")
+        device = Device(own, flash)
+        assert device.run().started == 0
+        kept = device.machine.read_memory(layout.counter, 2 * layout.page)
+        assert record(1000) in kept
+        older = own.release(0, SIZE, 999)
+        written = {layout.manifest(0): older.envelope, layout.image(0): older.image}
+        device = Device(own, device.flash | written)
+        assert device.run().started is None
+
+
+def test_a_layout_fits_to_the_last_page() -> None:
+    board = boards.load_board("stm32vldiscovery")
+    needs = Needs(identity_bytes=96, envelope_bytes=300, image_bytes=50 * 1024)
+    layout = arrange(board, 16 * 1024, needs)
+    assert layout.identity == layout.start + 16 * 1024
+    with pytest.raises(UnsatisfiedError, match="flash is short by 1,024 bytes of 131,072"):
+        arrange(board, 23 * 1024 + 1, needs)
+    arrange(board, 23 * 1024, needs)
+
+
+def test_the_command_prices_an_update(tmp_path: Path) -> None:
+    asked = ["--board", "openmote-cc2538", "--image", "2K", "--signature", "ecdsa-p256"]
+    store = f"{tmp_path}/store.db"
+    done = joulemark("update", *asked, "--store", store, "--format", "json")
+    needs, takes, year = (json.loads(text) for text in re.split(r"(?<=\])\n", done.stdout.strip()))
+    assert needs[0]["signature"] == "ecdsa-p256"
+    # A manifest fills two frames of 116 bytes and more, the image 18.
+    assert takes[0]["frames"] == -(-needs[0]["manifest B"] // 116) + 18
+    assert takes[0]["on air B"] == 2048 + needs[0]["manifest B"] + 17 * takes[0]["frames"]
+    assert year[0]["received by"] == "radio"
+    assert "flash" in takes[0]["errors"]
+    again = joulemark("update", *asked, "--store", store, "--format", "json")
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.slow
+def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
+    text = GUIDE.read_text()
+    (command,) = re.findall(r"```console\n\$ joulemark (.*?)\n```", text)
+    (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    done = joulemark(*command.split(), "--store", f"{tmp_path}/store.db")
+    assert done.stdout.strip() == shown.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("--board telosb", 3, "does not write the flash of the msp430f1611; take a board with"),
+        ("--board nrf52840-dk --image 64Q", 3, "--image: '64Q' is no size"),
+        ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),
+        ("--board nrf52840-dk --signature rsa", 3, "no such signature; there are ecdsa-p256"),
+        ("--board nrf52840-dk --signature lms --implementation x", 3, "there are armv7m, ref"),
+        ("--board nrf52840-dk --frame-header 4", 3, "nrf52840-dk has no radio in its file"),
+        ("--board stm32vldiscovery --signature lms", 13, "flash is short by 16,384 bytes of"),
+        (
+            "--board stm32vldiscovery --image 2K --signature ml-dsa-65 --implementation armv7m",
+            13,
+            "RAM is short by",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(arguments: str, code: int, said: str, tmp_path: Path) -> None:
+    store = ["--store", f"{tmp_path}/store.db"]
+    done = joulemark("update", *arguments.split(), *store, code=code)
+    assert said in done.stderr
