@@ -5,7 +5,6 @@ import ctypes
 import random
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +137,8 @@ class Device:
 
 
 @pytest.fixture(scope="module")
-def device(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Device]:
-    yield Device(tmp_path_factory.mktemp("suit"))
+def device(tmp_path_factory: pytest.TempPathFactory) -> Device:
+    return Device(tmp_path_factory.mktemp("suit"))
 
 
 def _made(chosen: Signature, slot: int = 1, sequence: int = 7, board: str = "board") -> bytes:

@@ -43,7 +43,8 @@ __attribute__((noinline)) void update_erase(uint32_t address) {
     flash_erase(address);
 }
 
-__attribute__((noinline)) void update_write(uint32_t address, const uint32_t *words, unsigned count) {
+__attribute__((noinline)) void update_write(uint32_t address, const uint32_t *words,
+                                            unsigned count) {
     flash_write(address, words, count);
 }
 
@@ -73,7 +74,8 @@ static int is_startable(const suit_manifest *m, unsigned slot, uint32_t oldest) 
     return is_digest(&ctx, m);
 }
 
-/* Returns the slot of the newest image that may be started, or SLOTS. Older ones never may again. */
+/* Returns the slot of the newest image that may be started, or SLOTS. Older ones never may again.
+ */
 static unsigned select(void) {
     suit_manifest m[SLOTS];
     uint8_t is_there[SLOTS];
