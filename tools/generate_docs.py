@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Writes the generated pages of docs/: from primitives' and boards' files, and a results store.
 
-`tools/generate_docs.py` writes docs/primitives.md and docs/boards.md; with `--store STORE` it also
-writes docs/results-BOARD.md for each board of the campaign tools/results.toml, from its records;
-with `--post-quantum STORE` docs/post-quantum.md, from those of tools/post-quantum.toml and
-tools/post-quantum-signatures.toml.
+`tools/generate_docs.py` writes docs/primitives.md, docs/boards.md and docs/studies.md; with
+`--store STORE` it also writes docs/results-BOARD.md for each board of the campaign
+tools/results.toml, from its records; with `--post-quantum STORE` docs/post-quantum.md, from those
+of tools/post-quantum.toml and tools/post-quantum-signatures.toml.
 """
 
 import argparse
 import inspect
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,9 @@ from joulemark.project import ROOT, STUDIES
 from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
+from joulemark.studies import pins
+from joulemark.studies import study as studies
+from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Verdict
 from joulemark.subjects.slot import LEVELS, certificate
 
 DOCS = ROOT / "docs"
@@ -823,8 +826,9 @@ def proved_slots_page() -> str:
         GENERATED,
         "# Slots that were proved",
         "",
-        f"{len(proved)} of the 44 different cases of sciancalepore-2016, as its study builds them:"
-        f" {built}, AES byte by byte where software does it, key identifier mode 3 and the frame"
+        f"{len(proved)} of the 44 different cases of sciancalepore-2016, as its study builds them"
+        " but for AES where software does it, which is in loops over bytes here:"
+        f" {built}, key identifier mode 3 and the frame"
         f" counter carried, frames of 127 bytes, full tables, crystals 80 ppm apart; {clocks}."
         f" Measured at commit {commits}. Each held for the slots that were run: no mote was late,"
         " and every frame was acknowledged. With a tick of 30.5 µs less of one part of the template"
@@ -834,6 +838,71 @@ def proved_slots_page() -> str:
         " that a later change of a driver has made a tick longer or shorter.",
         "",
         *table((*header, *parts), rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def studies_page() -> str:
+    """Return the page of all studies, from their files and their pinned verdicts."""
+    rows, causes = [], []
+    for name in studies.names():
+        found = studies.load(name)
+        pinned = pins.read(pins.path(found))
+        outcomes = Counter(pinned.values())
+        verdicts = Counter(pins.verdict(outcome) for outcome in pinned.values())
+        known = Counter(o.partition(", ")[2] for o in outcomes.elements() if ", " in o)
+        counted = sum(verdicts[verdict] for verdict in COUNTED)
+        differs = ", ".join(f"{known[c]} {c}" for c in Cause if known[c])
+        rest = ", ".join(f"{verdicts[v]} {v}" for v in UNCOUNTED if verdicts[v])
+        told = f"{verdicts[Verdict.DIFFERS]}: {differs}" if differs else "0"
+        rows.append(
+            (
+                f"`{name}`",
+                str(counted),
+                str(verdicts[Verdict.REPRODUCED]),
+                told,
+                str(verdicts[Verdict.CONTRADICTED]),
+                str(verdicts[Verdict.UNTESTABLE]),
+                rest or "-",
+            )
+        )
+        causes += [(f"`{name}`", one.what, one.cites) for one in found.file.change]
+    header = (
+        "study",
+        "items",
+        "reproduced",
+        "differs",
+        "contradicted by the paper itself",
+        "untestable",
+        "not counted",
+    )
+    lines = [
+        GENERATED,
+        "# Studies",
+        "",
+        "Five papers' tables, figures and sentences beside ours, as their verdicts are pinned."
+        " Counted are items that a measurement of ours decides: arithmetic on documents and on a"
+        " paper's own numbers is not, whether it comes out or not. `joulemark study NAME` makes"
+        " each again, and its page shows every number with its conditions.",
+        "",
+        *table(header, rows),
+        "",
+        "## What a cause is",
+        "A difference has a cause only if one change, the same on both sides of a comparison, makes"
+        " it. The change cites what in the paper, its code or its documents says so. It is tried on"
+        " all rows that it touches, and these are counted:",
+        "",
+        f"- **{Cause.EXPLAINED}**: it closes more than half of the gap (of the logarithm of ours by"
+        " the paper's), ours then agrees, more rows come nearer than go further, and none goes"
+        " further to where it does not agree;",
+        f"- **{Cause.IN_PART}**: it closes at least a tenth, and more rows come nearer than go"
+        " further;",
+        f"- **{Cause.UNKNOWN}**: nothing that was tried does; the item says what would tell.",
+        "",
+        "A compiler's settings are not searched for one row, nor changed on one side. These were"
+        " tried; each study's page has what each moved:",
+        "",
+        *table(("study", "change", "what says so"), causes),
     ]
     return "\n".join(lines) + "\n"
 
@@ -850,6 +919,7 @@ def main() -> None:
     pages = {"primitives.md": primitives_page(library), "boards.md": boards_page()}
     pages["python-api.md"] = python_page()
     pages["slots-proved.md"] = proved_slots_page()
+    pages["studies.md"] = studies_page()
     if arguments.store is not None:
         with Store(arguments.store, "read") as store:
             records = of_primitives(store.records())

@@ -378,7 +378,7 @@ def study(
     Args:
         name: the study.
         item: tables, sections or items; all if not given.
-        short: only the items that the study marks as short, without variants.
+        short: only the items that the study marks as short; no causes, no best of today.
         store: a file, or an SQLAlchemy URL; created if it does not exist.
         processes: cases measured at a time; one per core if not given.
         source: folders of your own studies, primitives and boards.

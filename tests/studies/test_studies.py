@@ -23,9 +23,9 @@ from joulemark.studies import expressions, pins, study, ways
 from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
-from joulemark.studies.output import counts, document, held, left_out
-from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
-from joulemark.studies.ways import Bench, program, slot
+from joulemark.studies.output import counts, document, held, left_out, reach
+from joulemark.studies.verdict import Cause, Tried, Verdict, explains, judge, share
+from joulemark.studies.ways import Bench, library, program, slot
 from joulemark.subjects.slot import certificate
 
 HEAD = """
@@ -33,13 +33,17 @@ title = "A title"
 authors = "Somebody"
 published = "2020"
 about = "What it is about."
+would_tell = "the board itself"
 [tolerance]
 factor = 1.5
 reason = "because"
-[[variant]]
+[[change]]
 name = "faster"
-what = "ten times the current"
-change = { name = "mpu9250-measuring" }
+what = "a sensor that measures"
+cites = "section 2"
+replace = { more_current = "measuring" }
+[quantity]
+measuring = { name = "mpu9250-measuring" }
 [defaults]
 way = "board"
 board = "sensortag-cc2650"
@@ -50,6 +54,7 @@ LIST = """
 [cells]
 currents = { section = "table-1", column = "current", rows = ["same", "none"] }
 """
+ABOVE_ANYWAY = 'id = "above", what = "above", more_than = 0.1'
 SECTION = """
 [[section]]
 name = "table-1"
@@ -57,10 +62,12 @@ title = "Table 1"
 column = [{ name = "current", title = "current", unit = "mA" }]
 row = [
     { id = "same", what = "the same", values = [0.2], ours = {} },
-    { id = "more", what = "more", values = [4.0], ours = {}, causes = ["faster"] },
+    { id = "more", what = "more", values = [4.0], ours = {} },
     { id = "none", what = "nobody knows", values = [4.0], ours = { name = "no-such" } },
     { id = "missing", what = "missing", values = [4.0], needs = "a board" },
     { id = "false", what = "false", values = [4.0], ours = {}, check = "1 < 0", says = "no" },
+    { id = "copied", what = "copied", values = [0.2], ours = {}, arithmetic = "a copy" },
+    { id = "wrong", what = "wrong", values = [4.0], ours = {}, arithmetic = "a copy" },
     { id = "round", what = "round", values = [0.181], ours = {}, circular = "taken from there" },
 ]
 item = [
@@ -93,8 +100,8 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         "same_current": (Verdict.REPRODUCED, "within a factor of 1.5"),
         "more_current": (
             Verdict.DIFFERS,
-            "what makes the difference, by experiment: with ten times the current:"
-            " 0.875 times the paper's, instead of 0.0452 times the paper's",
+            "by a sensor that measures: 0.875 times the paper's instead of 0.0452 times the"
+            " paper's, 96% of the gap (of the rows that it touches 2 nearer, 1 further); section 2",
         ),
         "none_current": (
             Verdict.UNTESTABLE,
@@ -102,8 +109,14 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         ),
         "missing_current": (Verdict.UNTESTABLE, "needs a board"),
         "false_current": (Verdict.CONTRADICTED, "no"),
+        "copied_current": (Verdict.CONSISTENT, "a copy"),
+        "wrong_current": (Verdict.INCONSISTENT, "a copy: 0.0452 times the paper's"),
         "round_current": (Verdict.CIRCULAR, "taken from there"),
-        "above": (Verdict.DIFFERS, "the cause is unknown"),
+        "above": (
+            Verdict.DIFFERS,
+            "by a sensor that measures: 17.5 instead of 0.905, 100% of the gap"
+            " (of the rows that it touches 2 nearer, 1 further); section 2",
+        ),
         "below": (Verdict.REPRODUCED, "it holds"),
         "lies": (Verdict.CONTRADICTED, "its own figures say otherwise"),
         "lost": (Verdict.UNTESTABLE, "needs the number, which the text has not"),
@@ -152,52 +165,103 @@ def test_a_list_of_cells_stands_for_each(tmp_path: Path) -> None:
     assert lies.theirs == f"min({listed}) + [same_current, none_current]"
 
 
-def test_no_cause_is_said_that_no_experiment_shows(tmp_path: Path) -> None:
-    text = (HEAD + SECTION).replace('change = { name = "mpu9250-measuring" }', "change = {}")
-    results = conducted(read(tmp_path, text), tmp_path).results
-    (more,) = (r for r in results if r.item.id == "more_current")
-    assert more.verdict is Verdict.DIFFERS
-    assert more.reason == (
-        "the cause is unknown; tried: with ten times the current: 0.0452 times the paper's,"
-        " instead of 0.0452 times the paper's"
-    )
+def outcomes(found: Conducted) -> dict[str, str]:
+    return {r.item.id: r.outcome for r in found.results if r.verdict is Verdict.DIFFERS}
 
 
-def test_what_differs_of_unknown_cause_is_counted_and_shown(tmp_path: Path) -> None:
+def test_a_cause_explains_if_it_takes_no_row_away(tmp_path: Path) -> None:
+    in_part = {"more_current": "differs, explained in part", "above": "differs, explained in part"}
     found = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
-    assert {r.item.id: r.cause for r in found.results if r.verdict is Verdict.DIFFERS} == {
-        "more_current": Cause.SHOWN,
-        "above": Cause.UNKNOWN,
-    }
-    assert "2 differs (1 of unknown cause)" in counts(found)
+    assert outcomes(found) == in_part
+    (tried,) = reach(found)
+    assert (tried.touched, tried.nearer, tried.further) == (3, 2, 1)
+    assert tried.worse == ("below",)
+    # A bound that holds with the change, too: nothing stands against it.
+    held = SECTION.replace("less_than = 1.5", "less_than = 30")
+    explained = outcomes(conducted(read(tmp_path, HEAD + held), tmp_path))
+    assert set(explained.values()) == {"differs, explained"}
+
+
+def test_what_takes_away_as_many_rows_as_it_brings_is_no_cause(tmp_path: Path) -> None:
+    less = SECTION.replace('id = "above", what = "above", more_than = 1.0', ABOVE_ANYWAY)
+    found = conducted(read(tmp_path, HEAD + less), tmp_path)
+    assert outcomes(found) == {"more_current": "differs, cause unknown"}
+    (more,) = (r for r in found.results if r.item.id == "more_current")
+    assert more.reason.startswith("the cause is unknown; tried: a sensor that measures: 0.875")
+    assert more.reason.endswith("1 nearer, 1 further). What would tell: the board itself")
+
+
+def test_what_changes_nothing_explains_nothing(tmp_path: Path) -> None:
+    text = (HEAD + SECTION).replace('"measuring" }', '"more_current" }')
+    found = conducted(read(tmp_path, text), tmp_path)
+    assert set(outcomes(found).values()) == {"differs, cause unknown"}
+    (more,) = (r for r in found.results if r.item.id == "more_current")
+    assert more.reason == "the cause is unknown. What would tell: the board itself"
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({}, Cause.EXPLAINED),
+        ({"value": 2.0, "share": 0.5}, Cause.IN_PART),
+        ({"value": 1.1, "share": 0.4}, Cause.IN_PART),
+        ({"share": 0.05}, Cause.UNKNOWN),
+        ({"share": None}, Cause.UNKNOWN),
+        ({"nearer": 2, "further": 2}, Cause.UNKNOWN),
+        ({"further": 1, "worse": ("other",)}, Cause.IN_PART),
+        ({"value": None}, Cause.UNTRIED),
+    ],
+)
+def test_how_far_a_change_explains(tmp_path: Path, known: dict[str, Any], said: Cause) -> None:
+    item = read(tmp_path, (HEAD + SECTION).replace("[0.2], ours = {} }", "[1e3], ours = {} }"))
+    usual = {"value": 1.2, "share": 0.9, "nearer": 2}
+    tried = Tried(name="n", what="w", cites="c", **{**usual, **known})
+    assert explains(item.items[0], tried) is said
+
+
+def test_shares_of_a_gap() -> None:
+    assert share(np.log(4), np.log(2)) == pytest.approx(0.5)
+    assert share(np.log(2), np.log(2)) == 0
+    assert share(np.log(2), np.log(4)) == pytest.approx(-1)
+    assert share(np.inf, 0.1) == 1
+
+
+def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
+    found = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
+    assert counts(found).startswith("9 items: 2 reproduced, 2 differs (2 explained in part), 2 con")
+    assert counts(found).endswith(
+        "not counted: 1 consistent, 1 inconsistent, 1 circular, 1 beyond the paper"
+    )
     plain = document(found)
-    assert plain["causes_unknown"] == 1
-    assert {r["id"]: r["cause"] for r in plain["results"] if r["cause"]} == {
-        "more_current": "shown",
-        "above": "unknown",
-    }
+    assert plain["causes_unknown"] == 0
+    (more,) = (r for r in plain["results"] if r["id"] == "more_current")
+    (tried,) = more["tried"]
+    assert (tried["nearer"], tried["further"], tried["worse"]) == (2, 1, ["below"])
+    assert tried["share"] == pytest.approx(1 - np.log(0.875) / np.log(0.04525), abs=1e-3)
+    assert tried["cites"] == "section 2"
     page = tmp_path / "page.html"
     write_page(found, [], page)
     text = page.read_text(encoding="utf-8")
-    assert "2 differs (1 of unknown cause)" in text
-    assert text.count("differs, cause unknown<") == 1
-    # A shorter run, or a pin of it, does not take it for explained either.
+    assert text.count("differs, explained in part<") == 2
+    assert "Causes that were tried" in text
+    # A shorter run, or a pin of it, does not lose what is known.
     pins.write(found)
     short = conducted(
         read(tmp_path, HEAD + SECTION.replace("[[section]]", "[[section]]\nshort = true")),
         tmp_path,
         short=True,
     )
+    assert "2 differs," in counts(short)
     pins.compare(short)
     pins.write(short)
     pinned = pins.read(pins.path(found.study))
-    assert (pinned["above"], pinned["more_current"]) == ("differs, cause unknown", "differs")
+    assert pinned["above"] == "differs, explained in part"
 
 
 def test_json_says_what_a_reader_needs(tmp_path: Path) -> None:
     found = document(conducted(read(tmp_path, HEAD + SECTION), tmp_path))
     first = found["results"][0]
-    assert found["items"] == 10
+    assert found["items"] == 9
     assert {"id", "paper", "ours", "unit", "ratio", "verdict", "reason", "conditions"} <= set(first)
     assert (first["paper"], first["unit"]) == (0.2, "mA")
     assert first["ours"] == pytest.approx(0.181)
@@ -215,35 +279,45 @@ def test_a_verdict_that_moves_fails(tmp_path: Path) -> None:
         pins.compare(moved)
 
 
-def test_an_experiment_that_cannot_be_run_moves_no_verdict(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_tried_moves_no_verdict(tmp_path: Path) -> None:
     done = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
     pins.write(done)
-    text = (HEAD + SECTION).replace(
-        'change = { name = "mpu9250-measuring" }', "change = { name = 'gone' }"
-    )
+    text = (HEAD + SECTION).replace('name = "mpu9250-measuring"', 'name = "gone"')
     untried = conducted(read(tmp_path, text), tmp_path)
     (more,) = (r for r in untried.results if r.item.id == "more_current")
     assert more.cause is Cause.UNTRIED
-    assert more.reason == "the cause is unknown; could not be tried: with ten times the current"
-    assert "2 differs (2 of unknown cause)" in counts(untried)
+    assert "could not be tried: a sensor that measures" in more.reason
     pins.compare(untried)
     pins.write(untried)
-    assert pins.read(pins.path(untried.study))["more_current"] == "differs"
+    assert pins.read(pins.path(untried.study))["more_current"] == "differs, explained in part"
+
+
+CHANGE = 'replace = { more_current = "measuring" }'
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("factor = 1.5", "factor = 1.0", "greater than 1"),
+        ('cites = "section 2"\n', "", "change.0.cites: this key is missing"),
+        (CHANGE, "", "change faster has `asked` or `replace`"),
+        (CHANGE, "asked = { opt = 'O0', compiler = 'gcc' }", "changes opt and compiler: try one"),
         (
-            "values = [0.2],",
-            'values = [0.2], experiment = [{ what = "w", ours = "1", column = "time" }],',
-            "row same explains no column time",
+            CHANGE,
+            "asked = { opt = 'O0' }\nwhere = { primitive = 'aes-128' }",
+            "change faster builds one side of comparisons anew, by primitive",
+        ),
+        ('"measuring" }', '"measurng" }', "there is no measurng"),
+        ("{ more_current =", "{ mere_current =", "change faster: there is no mere_current"),
+        (
+            'name = "mpu9250-measuring" }\n[defaults]',
+            'opt = "O0" }\n[defaults]\nopt = "O3"',
+            "change faster: more_current is also built anew (opt)",
         ),
         ('reason = "because"', "", "tolerance.reason: this key is missing"),
         ("values = [0.2]", "values = [0.2, 1]", "row same has 2 values for 1 columns"),
         ('id = "more"', 'id = "same"', "same_current: is there twice"),
-        ('causes = ["faster"]', 'causes = ["slower"]', "no such variant: slower; there are faster"),
+        ('would_tell = "the board itself"\n', "", "would_tell: this key is missing"),
         (', needs = "a board"', "", "item missing_current: nobody can tell what came of it"),
         (', says = "no"', "", "it is not said what a failed check means"),
         ("paper.same_current", "paper.other", "there is no other"),
@@ -314,11 +388,30 @@ def test_each_item_is_pinned(name: str) -> None:
     found = study.load(name)
     pinned = pins.read(found.path.with_name("verdicts.toml"))
     assert set(pinned) == {item.id for item in found.items}
-    assert set(pinned.values()) <= {*map(str, Verdict), f"{Verdict.DIFFERS}{UNKNOWN}"}
-    # Each difference names its experiment, or says that its cause is unknown.
-    explained = {item for item, verdict in pinned.items() if verdict == Verdict.DIFFERS}
-    assert explained <= {item.id for item in found.items if item.causes or item.experiments}
+    causes = {f"{Verdict.DIFFERS}, {cause}" for cause in Cause if cause is not Cause.UNTRIED}
+    assert set(pinned.values()) <= {*map(str, Verdict), *causes} - {str(Verdict.DIFFERS)}
     assert any(item.short for item in found.items)
+
+
+@pytest.mark.parametrize("name", study.names())
+def test_what_is_counted_was_measured(name: str) -> None:
+    """Arithmetic on documents and on the paper's own numbers reproduces nothing."""
+    found = study.load(name)
+    items = {item.id: item for item in found.items}
+
+    def ways(text: str) -> Iterator[str]:
+        for of_paper, named in expressions.names(text):
+            if not of_paper and named in found.quantities:
+                yield str(found.quantities[named]["way"])
+            elif not of_paper and isinstance(ours := items[named].ours, str):
+                yield from ways(ours)
+
+    for item in found.items:
+        if item.ours is None or item.arithmetic or item.circular or item.beyond or item.check:
+            continue
+        asked = item.ours
+        used = {asked["way"]} if isinstance(asked, dict) else set(ways(asked))
+        assert used - {"board"}, f"{item.id} rests on no measurement: say why, as `arithmetic`"
 
 
 @pytest.mark.parametrize("name", study.names())
@@ -358,15 +451,31 @@ def test_the_short_form_gives_the_verdicts_that_are_pinned(name: str, store: Pat
                 raise
             pytest.skip(str(error))  # Debian's packages for ARM, once for each checkout
         pins.compare(judged)
+        if judged.left_out:
+            measures_what_is_there_today(judged, bench)
+
+
+def measures_what_is_there_today(judged: Conducted, bench: Bench) -> None:
+    """Where a paper's library cannot be fetched, the same rows with Debian's, outputs verified."""
+    found = {result.item.id for result in judged.results}
+    names = {i.id for i in study.select(judged.study, [], short=True) if i.id not in found}
+    asked = [library.Asked.model_validate(question(judged.study, name)) for name in names]
+    answers = library.obtain([one for one in map(library.best, asked) if one], bench)
+    assert answers
+    assert all(answer.value for answer in answers.values())
+
+
+def question(found: study.Study, name: str) -> dict[str, Any]:
+    return {key: value for key, value in found.quantities[name].items() if key != "way"}
 
 
 def test_the_command(tmp_path: Path) -> None:
     store = ["--store", str(tmp_path / "store.db")]
     page = tmp_path / "page.html"
     done = joulemark("study", "shibata-2018", "--item", "table-i", "--out", str(page), *store)
-    assert "14 items" in done.stdout
-    assert "contradicted by the paper itself" in done.stdout
-    assert "14 items" in page.read_text(encoding="utf-8")
+    head = "1 item: 1 contradicted by the paper itself; not counted: 2 consistent, 11 circular"
+    assert head in done.stdout
+    assert head in page.read_text(encoding="utf-8")
     done = joulemark("study", "shibata-2018", "--item", "busy_current", "--json", *store)
     (result,) = json.loads(done.stdout)["results"]
     assert result["verdict"] == "contradicted by the paper itself"
@@ -398,7 +507,7 @@ def test_a_study_names_all_tools_that_it_lacks_and_judges_the_rest(tmp_path: Pat
         shown = by_itself("study", name, *store, PATH=str(tmp_path)).stdout
         said = "\n".join(line for line in shown.splitlines() if line.startswith("left out, "))
         assert [text for text in wanted if text not in said] == []
-        assert "reproduced" in shown, "the rest is judged"
+        assert "not counted: " in shown, "the rest is judged"
         assert "no ld.lld" not in said
     # Looking something up takes no compiler.
     item = ("--item", "busy_current", "--json", *store)
@@ -407,7 +516,7 @@ def test_a_study_names_all_tools_that_it_lacks_and_judges_the_rest(tmp_path: Pat
 
 def test_advice_is_for_services_that_there_are(tmp_path: Path) -> None:
     advice = '[[advice]]\nboard = "telosb"\nsize = [64]\n[advice.paper]\n"Hush" = "MD5"\n'
-    found = read(tmp_path, (HEAD + SECTION).replace("[[variant]]", advice + "[[variant]]"))
+    found = read(tmp_path, (HEAD + SECTION).replace("[[change]]", advice + "[[change]]"))
     with Store(tmp_path / "store.db") as store:
         bench = Bench(store=store, workers=Processes(1))
         with pytest.raises(InputError, match="no such service: Hush; there are"):
@@ -449,7 +558,10 @@ def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
 
 
 def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
-    """Figures 5 and 6 and statements about them, without a run: the cases' certificates suffice."""
+    """Slots by hardware and hybrid, and statements about them, without a run.
+
+    The certificate's slots in software have another AES than the study.
+    """
     found = study.load("sciancalepore-2016")
     pinned = pins.read(pins.path(found))
     proved = {
@@ -479,9 +591,9 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
         found_now = judge(
             item, item.value, ours[item.id], contradiction=said, missing=(), tried=None
         )
-        assert str(found_now.verdict) == pinned[item.id].removesuffix(UNKNOWN), item.id
+        assert found_now.verdict is pins.verdict(pinned[item.id]), item.id
         held += 1
-    assert held >= 165
+    assert held >= 100
 
 
 def test_a_proved_slot_is_that_of_todays_firmware() -> None:

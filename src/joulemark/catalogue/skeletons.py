@@ -300,6 +300,7 @@ title = "The paper's title"
 authors = "Its authors"
 published = "year, and where"
 about = "For a reader who does not know the paper: what it measured."
+would_tell = "the paper's own image on our board"   # why ours differs, where nothing here does
 
 [conditions]
 stated = ["what the paper says of how it measured"]

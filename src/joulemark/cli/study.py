@@ -44,7 +44,8 @@ def study(
     short: Annotated[
         bool,
         typer.Option(
-            "--short", help="Only the items that the study marks as short, without variants."
+            "--short",
+            help="Only the items that the study marks as short; no causes, no best of today.",
         ),
     ] = False,
     pin: Annotated[
@@ -59,9 +60,9 @@ def study(
 ) -> None:
     """Reproduce a paper's results and give a verdict on each.
 
-    Verdicts: reproduced, differs (with the experiment that shows why), contradicted by the paper
-    itself, untestable (and what is missing). A verdict that is not the one pinned in the study's
-    verdicts.toml fails.
+    Verdicts: reproduced, differs (explained, explained in part, or cause unknown), contradicted
+    by the paper itself, untestable (and what is missing). What nothing was measured for is not
+    counted. A verdict that is not the one pinned in the study's verdicts.toml fails.
     """
     if name == _LIST:
         _list()
@@ -98,21 +99,15 @@ def study(
 
 
 def _list() -> None:
-    from collections import Counter
-
     from joulemark.studies import pins
-    from joulemark.studies.output import held
+    from joulemark.studies.output import heads, held
     from joulemark.studies.study import load, names
-    from joulemark.studies.verdict import UNKNOWN, Verdict
 
     for name in names():
         found = load(name)
-        pinned = Counter(pins.read(pins.path(found)).values())
-        unknown = f"{Verdict.DIFFERS}{UNKNOWN}"
-        verdicts = ", ".join(f"{pinned[v]} {v}" for v in (*Verdict, unknown) if pinned[v])
+        pinned = pins.read(pins.path(found)).values()
         typer.echo(f"{name}: {found.file.title}")
-        of_paper = sum(not item.beyond for item in found.items)
-        typer.echo(f"  {of_paper} items: {verdicts or 'no verdict is pinned'}")
+        typer.echo(f"  {heads(pinned) if pinned else 'no verdict is pinned'}")
         typer.echo(f"  {held(found)}")
 
 

@@ -26,8 +26,8 @@ from joulemark.records.record import PrimitiveRecord, Record, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import page, write_report
 from joulemark.studies import pins
+from joulemark.studies.output import heads
 from joulemark.studies.study import load, names
-from joulemark.studies.verdict import UNKNOWN
 from joulemark.subjects import Subject
 from joulemark.subjects.primitive.choose import question
 from joulemark.wholefile import write_whole
@@ -243,8 +243,7 @@ class _Site:
         for name in names():
             study = load(name)
             pinned = pins.read(pins.path(study))
-            verdicts = Counter(verdict.removesuffix(UNKNOWN) for verdict in pinned.values())
-            told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+            told = heads(pinned.values()) if pinned else "no verdict is pinned"
             items: list[dict[str, Cell]] = [
                 {
                     "item": i.id,

@@ -57,8 +57,9 @@ def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
             shape=alt.Shape("whose:N", title=None).scale(
                 domain=whose, range=[_SHAPES[name] for name in whose]
             ),
+            # Ordinal: where the paper stands alone, another scale has no size for it.
             size=alt.Size("whose:N", title=None).scale(
-                domain=whose, range=[_SIZES[name] for name in whose]
+                type="ordinal", domain=whose, range=[_SIZES[name] for name in whose]
             ),
             tooltip=["item:N", "whose:N", alt.Tooltip("value:Q", format=",.4g")],
         )
@@ -146,8 +147,12 @@ def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[s
 
 
 def _compared(results: Mapping[str, Result], unit: str) -> dict[str, Any] | None:
-    """Plot the paper's numbers if at least one has ours beside it."""
-    numbers = {what: r for what, r in results.items() if r.item.value is not None}
+    """Plot the paper's numbers if at least one has ours beside it, and ours is independent."""
+    numbers = {
+        what: r
+        for what, r in results.items()
+        if r.item.value is not None and r.item.arithmetic is None and r.item.circular is None
+    }
     there = any(r.ours.value is not None for r in numbers.values())
     return _points(numbers, unit) if there and dimension(unit) else None
 
@@ -188,6 +193,7 @@ def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> N
         demands=DEMANDS,
         error=ERROR,
         counts=output.counts(conducted),
+        causes=output.reach(conducted),
         text=output,
         data=page.packed(json.dumps({"plots": specifications})),
     )

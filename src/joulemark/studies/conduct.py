@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,12 +13,22 @@ from joulemark.images import toolchain
 from joulemark.studies import advised, expressions, ways
 from joulemark.studies.advised import Advised
 from joulemark.studies.expressions import MissingError, Value
-from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated, select
-from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
+from joulemark.studies.study import Asked, Change, Item, Study, contradiction, evaluated, select
+from joulemark.studies.verdict import (
+    SEEN,
+    Cause,
+    Tried,
+    Verdict,
+    explains,
+    fulfils,
+    gap,
+    judge,
+    share,
+)
 from joulemark.studies.ways import Answer, Bench
 
 BASIS, BEST = "", "best"
-"""Variants that a study's file need not name: as inferred from the paper, and the least known."""
+"""Variants beside a study's changes: as inferred from the paper, and the least known."""
 Question = tuple[str, DataModel]
 """A way, and what it is asked."""
 
@@ -54,8 +64,8 @@ class Result:
     """In SI units; for a sentence, what the paper's own figures give."""
     ours: Ours
     best: Ours
-    tried: Mapping[str, Ours] = field(default_factory=dict)
-    """Our value under each variant tried to find a cause, by the variant's name."""
+    tried: Sequence[Tried] = ()
+    """What each change does that touches it."""
     verdict: Verdict
     reason: str
     cause: Cause | None
@@ -63,8 +73,18 @@ class Result:
 
     @property
     def outcome(self) -> str:
-        """The verdict as pinned, including whether no experiment shows why ours differs."""
-        return f"{self.verdict}{'' if self.cause in (None, Cause.SHOWN) else UNKNOWN}"
+        """The verdict as pinned, including how far it is known why ours differs."""
+        if self.cause is None:
+            return str(self.verdict)
+        known = Cause.UNKNOWN if self.cause is Cause.UNTRIED else self.cause
+        return f"{self.verdict}, {known}"
+
+    @property
+    def explained_by(self) -> list[Tried]:
+        """What explains that ours differs, or a part of it."""
+        if self.cause not in (Cause.EXPLAINED, Cause.IN_PART):
+            return []
+        return [each for each in self.tried if explains(self.item, each) is self.cause]
 
     @property
     def ratio(self) -> float | None:
@@ -87,7 +107,10 @@ class Conducted:
         study: the study to conduct.
         items: those of its items to judge.
         bench: the means to obtain our values.
-        short: whether to leave out variants.
+        short: whether to leave out today's best.
+
+    Causes are looked for where all items are judged: a cause is held against every row that it
+    touches, which a part of a study does not have.
 
     Raises:
         ToolError: nothing can be judged for tools that are missing.
@@ -106,6 +129,10 @@ class Conducted:
         self._paper = study.paper
         self._asked = study.quantities
         self._answers: dict[Question, Answer] = {}
+        whole = not short and len(items) == len(study.items)
+        self._causes = whole
+        self.changes: Mapping[str, Change] = study.changes if whole else {}
+        """Causes that are tried."""
         # Nothing of ours is needed to judge what the paper itself contradicts.
         measured = [i for i in items if not (short and contradiction(i, self._paper))]
         needed = {name for item in measured for name in self._needed(item)}
@@ -118,7 +145,10 @@ class Conducted:
                 for plot in section.plot
                 for name in plot.quantities
             }
-        asked = self._all_questions(needed, items, short=short)
+        for change in self.changes.values():
+            for text in change.replace.values():
+                needed |= self._named(text)
+        asked = self._all_questions(needed, short=short)
         lacking: dict[Question, str] = {}
         for way, questions in asked.items():
             module, able = ways.load(way), []
@@ -136,11 +166,19 @@ class Conducted:
         judged = [item for item in items if not lacks.get(item.id)]
         if self.left_out and not judged:
             raise ToolError("; ".join(self.left_out), f"study {study.name}")
-        self.results = tuple(self._result(item, short=short) for item in judged)
+        basis = {item.id: self.ours(item) for item in measured}
+        self.reach: dict[str, dict[str, Tried]] = {
+            name: self._reach(change, [i for i in judged if i.id in basis], basis)
+            for name, change in self.changes.items()
+        }
+        """What each change does to each item that it touches."""
+        self.results = tuple(
+            self._result(item, basis.get(item.id, Ours(value=None)), short=short) for item in judged
+        )
 
     def _lacks(self, item: Item, lacking: Mapping[Question, str]) -> str:
         """Return the tools that our value of an item needs and that are missing."""
-        names = self._needed(item, experiments=False)
+        names = self._needed(item)
         asked = (q for name in sorted(names) for _, q in self._questions(name, BASIS))
         return "; ".join(dict.fromkeys(lacking[q] for q in asked if q in lacking))
 
@@ -150,14 +188,13 @@ class Conducted:
 
     # What has to be asked.
 
-    def _needed(self, item: Item, *, experiments: bool = True) -> set[str]:
+    def _needed(self, item: Item) -> set[str]:
         """Return the names of the quantities that our value of an item depends on."""
         if item.needs is not None and item.ours is None:
             return set()
         found = {item.id} if isinstance(item.ours, dict) else set()
-        texts = [item.ours] if isinstance(item.ours, str) else []
-        for text in (*texts, *(e.ours for e in item.experiments if experiments)):
-            found |= self._named(text) - {item.id}
+        if isinstance(item.ours, str):
+            found |= self._named(item.ours) - {item.id}
         return found
 
     def _named(self, text: str) -> set[str]:
@@ -171,7 +208,10 @@ class Conducted:
         return found
 
     def _variant_of(self, asked: Asked, variant: str) -> Asked:
-        return asked if variant in (BASIS, BEST) else self.study.variants[variant].applied(asked)
+        change = self.changes.get(variant)
+        if change is None or not {*change.asked} <= {*ways.fields(asked)}:
+            return asked
+        return change.applied(asked)
 
     def _questions(self, name: str, variant: str) -> list[tuple[Asked, Question]]:
         """Return the questions for a quantity: one for each combination of its lists' values."""
@@ -188,19 +228,14 @@ class Conducted:
         return result
 
     def _all_questions(
-        self, names: Iterable[str], items: Sequence[Item], *, short: bool
+        self, names: Iterable[str], *, short: bool
     ) -> Mapping[str, Iterable[DataModel]]:
         """Return what to ask each way."""
         names = sorted(names)
         wanted = [(name, BASIS) for name in names]
         if not short:
             wanted += [(name, BEST) for name in names]
-            wanted += [
-                (name, cause)
-                for item in items
-                for cause in item.causes
-                for name in self._needed(item)
-            ]
+        wanted += [(name, c.name) for c in self.changes.values() if c.asked for name in names]
         by_way: dict[str, dict[DataModel, None]] = defaultdict(dict)
         for name, variant in wanted:
             for _, (way, question) in self._questions(name, variant):
@@ -209,7 +244,14 @@ class Conducted:
 
     # What the answers give.
 
+    def _replaced(self, name: str, variant: str) -> str | None:
+        """Return what a name stands for under a change instead; None if it stays."""
+        change = self.changes.get(variant)
+        return None if change is None else change.replace.get(name)
+
     def _quantity(self, name: str, variant: str) -> Ours:
+        if (text := self._replaced(name, variant)) is not None:
+            return self._computed(text, BASIS)
         asked = [question for _, question in self._questions(name, variant)]
         answers = [self._answers[q] for q in asked if q in self._answers]
         if len(answers) < len(asked):
@@ -227,6 +269,8 @@ class Conducted:
 
     def ours(self, item: Item, variant: str = BASIS) -> Ours:
         """Return our value of an item under a variant."""
+        if (text := self._replaced(item.id, variant)) is not None:
+            return self._computed(text, BASIS)
         if item.ours is None:
             return Ours(value=None)
         if isinstance(item.ours, dict):
@@ -278,22 +322,39 @@ class Conducted:
         half = len(questions) // 2
         return Ours(value=None) if questions[:half] == questions[half:] else self.ours(item, BEST)
 
-    def _experiments(self, item: Item) -> list[tuple[str, Value | None, float | None]]:
-        """Return what each experiment compares: its change, our value and the paper's."""
-        return [
-            (
-                experiment.what,
-                self._computed(experiment.ours, BASIS).value,
-                # The bound of a sentence is the same whatever both sides are measured on.
-                None if item.is_claim else evaluated(experiment.paper, self._paper),
+    def _reach(
+        self, change: Change, items: Sequence[Item], basis: Mapping[str, Ours]
+    ) -> dict[str, Tried]:
+        """Return what a change does to each item that it touches, held against all of them."""
+        found: dict[str, Tried] = {}
+        counts, worse = Counter[str](), []
+        for item in items:
+            before, after = basis[item.id], self.ours(item, change.name)
+            if before.value is None or np.array_equal(before.value, after.value):  # type: ignore[arg-type]
+                continue
+            told = Tried(name=change.name, what=change.what, cites=change.cites, value=after.value)
+            if after.value is not None and (item.value is not None or item.is_claim):
+                was, now = (gap(item, v, item.value) for v in (before.value, after.value))
+                told = replace(told, share=share(was, now) if was else None)
+                if _is_independent(item, self._paper):
+                    counts["nearer"] += was - now > SEEN
+                    counts["further"] += now - was > SEEN
+                    if now - was > SEEN and not fulfils(item, after.value):
+                        worse.append(item.id)
+            found[item.id] = told
+        return {
+            name: replace(
+                each,
+                nearer=counts["nearer"],
+                further=counts["further"],
+                worse=tuple(worse),
             )
-            for experiment in item.experiments
-        ]
+            for name, each in found.items()
+        }
 
-    def _result(self, item: Item, *, short: bool) -> Result:
+    def _result(self, item: Item, ours: Ours, *, short: bool) -> Result:
         contradicted = contradiction(item, self._paper)
-        ours = Ours(value=None) if short and contradicted else self.ours(item)
-        tried = {} if short else {name: self.ours(item, name) for name in item.causes}
+        tried = [of[item.id] for of in self.reach.values() if item.id in of]
         paper = self._theirs(item)
         judgement = judge(
             item,
@@ -301,23 +362,25 @@ class Conducted:
             ours.value,
             contradiction=contradicted,
             missing=ours.how,
-            tried=None
-            if short
-            else [
-                *((self.study.variants[n].what, t.value, item.value) for n, t in tried.items()),
-                *self._experiments(item),
-            ],
+            tried=tried if self._causes else None,
         )
         return Result(
             item=item,
             paper=paper,
             ours=ours,
             best=self._best(item) if not short else Ours(value=None),
-            tried=tried,
+            tried=tried if judgement.verdict is Verdict.DIFFERS else (),
             verdict=judgement.verdict,
             reason=judgement.reason,
             cause=judgement.cause,
         )
+
+
+def _is_independent(item: Item, paper: Mapping[str, Value]) -> bool:
+    """Whether an item is a row that a cause is held against."""
+    if item.circular is not None or item.arithmetic is not None or item.beyond:
+        return False
+    return contradiction(item, paper) is None
 
 
 def judged(
@@ -329,7 +392,7 @@ def judged(
         study: the study.
         wanted: sections or items; all if none is given.
         bench: obtains ours.
-        short: only the items marked for the short form, without variants.
+        short: only the items marked for the short form, without causes and today's best.
 
     Raises:
         InputError: there is no such section or item.

@@ -1,7 +1,8 @@
 """Results of a study as text and as plain values."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy as np
 from joulemark.records import bounds
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
-from joulemark.studies.study import Section, Study, select
+from joulemark.studies.study import Change, Section, Study, select
 from joulemark.studies.units import shown
-from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Verdict
+from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Tried, Verdict
 from joulemark.words import counted
 
 
@@ -78,35 +79,64 @@ def grid(section: Section, results: Sequence[Result]) -> Grid:
 
 
 def counts(conducted: Conducted) -> str:
-    """Return the number of items, and the number with each verdict.
+    """Return the number of items with each verdict, of those that a measurement decides."""
+    return heads(result.outcome for result in conducted.results)
 
-    Differences that no experiment explains are counted separately.
+
+def heads(outcomes: Iterable[str]) -> str:
+    """Count outcomes, as of results or of pins: what is measured, then what is not counted.
+
+    Arithmetic, and what rests on the item itself, reproduces nothing, whether it agrees or not.
     """
-    found = Counter(result.verdict for result in conducted.results)
+    known = list(outcomes)
+    found = Counter(outcome.partition(", ")[0] for outcome in known)
     parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
-    parts = [p + _causes(conducted) if p.endswith(Verdict.DIFFERS) else p for p in parts]
-    text = f"{len(conducted.results) - found[Verdict.BEYOND]} items: {', '.join(parts)}"
-    for verdict in UNCOUNTED:
-        if found[verdict]:
-            text += f"; {found[verdict]} {verdict}, not counted"
-    return text
+    causes = Counter(outcome.partition(", ")[2] for outcome in known if ", " in outcome)
+    told = ", ".join(f"{causes[cause]} {cause}" for cause in Cause if causes[cause])
+    parts = [f"{p} ({told})" if told and p.endswith(Verdict.DIFFERS) else p for p in parts]
+    total = sum(found[verdict] for verdict in COUNTED)
+    rest = [f"{found[verdict]} {verdict}" for verdict in UNCOUNTED if found[verdict]]
+    text = f"{counted(total, 'item')}: {', '.join(parts)}"
+    return f"{text}; not counted: {', '.join(rest)}" if rest else text
 
 
-def _causes(conducted: Conducted) -> str:
-    if unknown := unknown_causes(conducted):
-        return f" ({unknown} of unknown cause)"
-    looked_for = any(result.cause is Cause.SHOWN for result in conducted.results)
-    return " (each with the experiment that shows why)" if looked_for else ""
+@dataclass(frozen=True)
+class Reach:
+    """What a change that a study tries does to all rows that it touches."""
+
+    change: Change
+    touched: int
+    nearer: int
+    further: int
+    worse: Sequence[str]
+    explains: Sequence[Result]
+    """Items that it explains, or a part of them."""
+
+
+_HELD_AGAINST = (Verdict.REPRODUCED, Verdict.DIFFERS)
+
+
+def reach(conducted: Conducted) -> list[Reach]:
+    """Return each cause that was tried, with all rows that it touches."""
+    found = []
+    for name, change in conducted.changes.items():
+        of = conducted.reach[name]
+        rows = [r for r in conducted.results if r.item.id in of and r.verdict in _HELD_AGAINST]
+        explained = [r for r in rows if name in {tried.name for tried in r.explained_by}]
+        held = next(iter(of.values()), Tried(name=name, what="", cites="", value=None))
+        touched = len(rows)
+        found.append(Reach(change, touched, held.nearer, held.further, held.worse, explained))
+    return found
 
 
 def unknown_causes(conducted: Conducted) -> int:
-    """Return the number of differences that no experiment explains."""
-    return sum(r.cause not in (None, Cause.SHOWN) for r in conducted.results)
+    """Return the number of differences that no change explains, not even in part."""
+    return sum(r.cause in (Cause.UNKNOWN, Cause.UNTRIED) for r in conducted.results)
 
 
 def held(study: Study) -> str:
     """Return how many verdicts the study's short form, and so CI, renews with each change."""
-    judged = {i.id for i in study.items if not (i.beyond or i.circular)}
+    judged = {i.id for i in study.items if not (i.beyond or i.circular or i.arithmetic)}
     # Without our value or a contradiction within the paper there is nothing to judge.
     judged -= {i.id for i in study.items if i.ours is None and not (i.check or i.theirs)}
     runs = judged & {i.id for i in select(study, [], short=True)}
@@ -118,6 +148,20 @@ def _plain(ours: Ours, unit: str) -> Any:
         return None
     values = [shown(float(v), unit) for v in np.atleast_1d(ours.value)]
     return values[0] if len(values) == 1 else values
+
+
+def _tried(tried: Tried, unit: str) -> dict[str, Any]:
+    """Return what a change does to an item, in JSON's types."""
+    return {
+        "change": tried.name,
+        "what": tried.what,
+        "cites": tried.cites,
+        "ours": _plain(Ours(value=tried.value), unit),
+        "share": tried.share if tried.share is None or np.isfinite(tried.share) else None,
+        "nearer": tried.nearer,
+        "further": tried.further,
+        "worse": list(tried.worse),
+    }
 
 
 def record(result: Result) -> dict[str, Any]:
@@ -143,7 +187,7 @@ def record(result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "cause": result.cause,
         "tolerance": item.tolerance.model_dump(),
-        "tried": {name: _plain(ours, item.unit) for name, ours in result.tried.items()},
+        "tried": [_tried(each, item.unit) for each in result.tried],
         "conditions": {
             **item.conditions.model_dump(),
             "ours": [*result.ours.how, *result.ours.sources],
@@ -194,7 +238,7 @@ def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, 
     return {
         "study": conducted.study.name,
         "title": file.title,
-        "items": sum(not result.item.beyond for result in conducted.results),
+        "items": sum(result.verdict in COUNTED for result in conducted.results),
         "verdicts": dict(sorted(found.items())),
         "causes_unknown": unknown_causes(conducted),
         "left_out": dict(conducted.left_out),

@@ -6,7 +6,7 @@ from pathlib import Path
 from joulemark.errors import JoulemarkError
 from joulemark.studies.conduct import Conducted, Result
 from joulemark.studies.study import Study
-from joulemark.studies.verdict import UNKNOWN, Cause, Verdict
+from joulemark.studies.verdict import Cause, Verdict
 from joulemark.words import counted
 
 
@@ -31,7 +31,7 @@ def read(file: Path) -> dict[str, str]:
 def write(conducted: Conducted) -> None:
     """Pin the verdicts of these results; leave those of other items as they are."""
     known = read(path(conducted.study))
-    # Keep what has not moved: the short form does not know the cause.
+    # Keep what has not moved: a part of a study does not know the cause.
     known |= {r.item.id: r.outcome for r in conducted.results if _moved(r, known.get(r.item.id))}
     lines = ["# Written by `joulemark study NAME --pin`: the verdict that each item must get."]
     for item in conducted.study.items:
@@ -40,11 +40,16 @@ def write(conducted: Conducted) -> None:
     path(conducted.study).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def verdict(pinned: str) -> Verdict:
+    """Return a pinned outcome's verdict, without how far a difference is explained."""
+    return Verdict(pinned.partition(",")[0])
+
+
 def _moved(result: Result, pinned: str | None) -> bool:
     tried = result.cause not in (None, Cause.UNTRIED)
-    if result.verdict is Verdict.DIFFERS and not tried and pinned is not None:
-        # The short form looks for no cause, and other runs may be unable to try every experiment.
-        return pinned.removesuffix(UNKNOWN) != str(result.verdict)
+    if result.verdict is Verdict.DIFFERS and not tried and pinned not in (None, Verdict.DIFFERS):
+        # A part of a study looks for no cause, and other runs may be unable to try every change.
+        return verdict(pinned) is not result.verdict
     return pinned != result.outcome
 
 

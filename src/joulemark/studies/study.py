@@ -52,31 +52,47 @@ class Conditions(datafile.DataModel):
         )
 
 
-class Variant(datafile.DataModel):
-    """An experiment: our value again, with one thing changed."""
+class Change(datafile.DataModel):
+    """A cause to try: ours again with one thing changed, in all rows that it touches.
+
+    It either asks something else, or replaces what a name stands for.
+    """
 
     name: Identifier
     what: Text
     """The change, as worded in the reason of a verdict."""
-    change: Asked
+    cites: Text
+    """What in the paper, its code or its documents says so."""
+    asked: Asked = Field({})
+    """The key of questions that is changed, and its value."""
     where: Asked = Field({})
     """Only questions with these values are changed; all of them if empty."""
+    replace: dict[Identifier, Text] = Field({})
+    """What quantities and items stand for instead; in it, names are as they were."""
+
+    @model_validator(mode="after")
+    def _one_change(self) -> "Change":
+        if bool(self.asked) == bool(self.replace):
+            raise ValueError(f"change {self.name} has `asked` or `replace`")
+        if len(self.asked) > 1:
+            raise ValueError(f"change {self.name} changes {' and '.join(self.asked)}: try one")
+        sides = sorted({*self.where} - PLACES)
+        if sides and BUILDS & {*self.asked}:
+            raise ValueError(
+                f"change {self.name} builds one side of comparisons anew, by {', '.join(sides)}"
+            )
+        return self
 
     def applied(self, asked: Asked) -> Asked:
         """Return the changed question."""
         same = all(asked.get(key) == value for key, value in self.where.items())
-        return {**asked, **self.change} if same else asked
+        return {**asked, **self.asked} if same else asked
 
 
-class Experiment(datafile.DataModel):
-    """A comparison that shows why ours differs: the same for more, or for less, on both sides."""
-
-    what: Text
-    ours: Text
-    paper: Text = "1"
-    """Both are expressions; a sentence that sets a bound needs none for the paper."""
-    column: Identifier | None = None
-    """For a row: the only column whose cell it explains."""
+BUILDS = frozenset({"opt", "compiler", "architecture", "source", "flags"})
+"""Keys of questions that say how code is built."""
+PLACES = frozenset({"way", "board", "machine", "clock", "library"})
+"""Keys of questions that say where it runs: a change there has all sides of a comparison."""
 
 
 class _Expected(datafile.DataModel):
@@ -92,10 +108,11 @@ class _Expected(datafile.DataModel):
     """What is missing to obtain ours."""
     circular: str | None = None
     """Why ours is not an independent figure."""
+    arithmetic: str | None = None
+    """Why nothing of ours is measured for it alone."""
+    would_tell: str | None = None
+    """The experiment that would show why ours differs."""
     tolerance: Tolerance | None = None
-    causes: list[Identifier] | None = None
-    """Variants to try where ours differs."""
-    experiment: list[Experiment] = Field([])
     short: bool | None = None
     """Whether it belongs to the study's short form."""
     note: str | None = None
@@ -162,8 +179,8 @@ class Section(datafile.DataModel):
     conditions: Conditions = Conditions()
     defaults: Asked = Field({})
     tolerance: Tolerance | None = None
-    causes: list[Identifier] = Field([])
     needs: str | None = None
+    would_tell: str | None = None
     short: bool = False
     """Whether its items belong to the study's short form, unless they say otherwise."""
     column: list[Column] = Field([])
@@ -181,10 +198,6 @@ class Section(datafile.DataModel):
                 )
             if row.uncertainties and len(row.uncertainties) != len(self.column):
                 raise ValueError(f"row {row.id} has {len(row.uncertainties)} uncertainties")
-            columns = {None, *(column.name for column in self.column)}
-            for experiment in row.experiment:
-                if experiment.column not in columns:
-                    raise ValueError(f"row {row.id} explains no column {experiment.column}")
         return self
 
 
@@ -222,7 +235,9 @@ class StudyFile(datafile.DataModel):
     quantity: dict[Identifier, Asked] = Field({})
     cells: dict[Identifier, Cells] = Field({})
     """In an expression, such a name stands for the list of its items."""
-    variant: list[Variant] = Field([])
+    change: list[Change] = Field([])
+    would_tell: Text
+    """The experiment that would show why ours differs, where an item names no other."""
     advice: list[Advice] = Field([])
     section: Annotated[list[Section], Field(min_length=1)]
 
@@ -247,8 +262,8 @@ class Item:
     circular: str | None
     beyond: bool
     tolerance: Tolerance
-    causes: tuple[str, ...]
-    experiments: tuple[Experiment, ...]
+    arithmetic: str | None
+    would_tell: str
     short: bool
     note: str | None
     executions: int
@@ -290,9 +305,18 @@ def _expressions(item: Item) -> Iterator[tuple[str, str]]:
     for key, text in (("ours", item.ours), ("theirs", item.theirs), ("check", item.check)):
         if isinstance(text, str):
             yield key, text
-    for experiment in item.experiments:
-        yield "ours", experiment.ours
-        yield "theirs", experiment.paper
+
+
+def _of_ours(text: str) -> list[str]:
+    return [name for of_paper, name in expressions.names(text) if not of_paper]
+
+
+def _named(text: str, lists: Mapping[str, Sequence[str]]) -> str:
+    """Return an expression with names of lists expanded, or as it is if it is none."""
+    try:
+        return expressions.expanded(text, lists)
+    except InputError:
+        return text  # Its place is reported when names are checked.
 
 
 class Study:
@@ -318,9 +342,15 @@ class Study:
         return found
 
     @cached_property
-    def variants(self) -> dict[str, Variant]:
-        """The experiments, by name."""
-        return {variant.name: variant for variant in self.file.variant}
+    def changes(self) -> dict[str, Change]:
+        """The causes to try, by name; each list in their expressions expanded to its cells."""
+        lists = dict(self._lists())
+        return {
+            change.name: change.model_copy(
+                update={"replace": {k: _named(text, lists) for k, text in change.replace.items()}}
+            )
+            for change in self.file.change
+        }
 
     @cached_property
     def paper(self) -> dict[str, Value]:
@@ -355,10 +385,7 @@ class Study:
         lists = dict(self._lists())
 
         def named(text: str) -> str:
-            try:
-                return expressions.expanded(text, lists)
-            except InputError:
-                return text  # Its place is reported when names are checked.
+            return _named(text, lists)
 
         for item in items:
             yield replace(
@@ -366,10 +393,6 @@ class Study:
                 ours=named(item.ours) if isinstance(item.ours, str) else item.ours,
                 theirs=item.theirs and named(item.theirs),
                 check=item.check and named(item.check),
-                experiments=tuple(
-                    e.model_copy(update={"ours": named(e.ours), "paper": named(e.paper)})
-                    for e in item.experiments
-                ),
             )
 
     def _items(self) -> Iterator[Item]:
@@ -421,12 +444,8 @@ class Study:
             circular=first("circular"),
             beyond=False,
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
-            causes=tuple(first("causes") or section.causes),
-            experiments=tuple(
-                Experiment(what=e.what, ours=of_row(e.ours), paper=of_row(e.paper))
-                for e in (*row.experiment, *column.experiment)
-                if e.column in (None, column.name)
-            ),
+            arithmetic=text("arithmetic"),
+            would_tell=first("would_tell") or section.would_tell or self.file.would_tell,
             short=section.short if first("short") is None else first("short"),
             note=first("note"),
             executions=row.executions,
@@ -458,8 +477,8 @@ class Study:
             circular=single.circular,
             beyond=single.beyond,
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
-            causes=tuple(single.causes if single.causes is not None else section.causes),
-            experiments=tuple(single.experiment),
+            arithmetic=single.arithmetic,
+            would_tell=single.would_tell or section.would_tell or self.file.would_tell,
             short=section.short if single.short is None else single.short,
             note=single.note,
             executions=1,
@@ -484,6 +503,7 @@ class Study:
             self._check_item(item)
             for field, text in _expressions(item):
                 self._check_names(text, f"{self.where(item)}, {field}", seen, ids, field)
+        self._check_changes(seen, ids)
         for section in self.file.section:
             where = f"{self.path}, {section.name}, plot"
             for plot in section.plot:
@@ -495,10 +515,6 @@ class Study:
     def _check_item(self, item: Item) -> None:
         """Refuse an item whose outcome could not be determined."""
         where = self.where(item)
-        for cause in item.causes:
-            if cause not in self.variants:
-                mend = f"there are {', '.join(self.variants) or 'none'}"
-                raise InputError(f"no such variant: {cause}", f"{where}, causes", mend)
         if item.ours is None and item.needs is None and item.circular is None:
             mend = "give `ours`, or what it `needs`"
             raise InputError("nobody can tell what came of it", where, mend)
@@ -506,6 +522,37 @@ class Study:
             raise InputError("it is not said what a failed check means", where, "give `says`")
         if item.value is not None and item.is_claim:
             raise InputError("is a number and a bound", where, "give one of them")
+
+    def _check_changes(self, known: set[str], ids: set[str]) -> None:
+        """Refuse a cause that is no single change of what both sides of a comparison have."""
+        names = [change.name for change in self.file.change]
+        for change in self.changes.values():
+            where = f"{self.path}, change {change.name}"
+            if names.count(change.name) > 1:
+                raise InputError("is there twice", where, "give it another name")
+            for name, text in change.replace.items():
+                if name not in self.quantities and name not in ids:
+                    raise InputError(f"there is no {name}", where, "correct its spelling")
+                self._check_names(text, where, known, ids, "ours")
+                before, after = self._builds([name]), self._builds(_of_ours(text))
+                anew = {key for key in before if not after.get(key, set()) <= before[key]}
+                if anew:
+                    what = f"{name} is also built anew ({', '.join(sorted(anew))})"
+                    mend = "a cause is one change: build both sides of a comparison alike"
+                    raise InputError(what, where, mend)
+
+    def _builds(self, names: Iterable[str]) -> dict[str, set[str]]:
+        """Return how what names stand for is built: values by key of a question."""
+        found: dict[str, set[str]] = {}
+        items = {item.id: item for item in self.items}
+        for name in names:
+            if name in self.quantities:
+                for key in BUILDS & {*self.quantities[name]}:
+                    found.setdefault(key, set()).add(str(self.quantities[name][key]))
+            elif name in items and isinstance(ours := items[name].ours, str):
+                for key, values in self._builds(_of_ours(ours)).items():
+                    found.setdefault(key, set()).update(values)
+        return found
 
     def _check_names(
         self, text: str, where: str, known: set[str], ids: set[str], field: str

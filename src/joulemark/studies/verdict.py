@@ -8,7 +8,7 @@ import numpy as np
 
 from joulemark.studies.expressions import Value
 from joulemark.studies.study import Item
-from joulemark.studies.units import shown
+from joulemark.studies.units import shown as in_unit
 
 
 class Verdict(StrEnum):
@@ -18,6 +18,11 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     CONTRADICTED = "contradicted by the paper itself"
     UNTESTABLE = "untestable"
+    CONSISTENT = "consistent"
+    """Nothing of ours was measured for it: arithmetic on documents and on the paper's own
+    numbers, or what another item says already. It comes out, and is not counted."""
+    INCONSISTENT = "inconsistent"
+    """Such arithmetic that does not come out."""
     CIRCULAR = "circular"
     """Ours rests on the item itself: shown, but not counted."""
     BEYOND = "beyond the paper"
@@ -25,23 +30,38 @@ class Verdict(StrEnum):
 
 
 class Cause(StrEnum):
-    """Whether the reason for a difference is known."""
+    """How far the reason for a difference is known."""
 
-    SHOWN = "shown"
-    """An experiment brings ours to where the paper is."""
-    UNKNOWN = "unknown"
-    """No experiment that was tried does."""
-    UNTRIED = "untried"
-    """No experiment that was possible here does; others were not, as where a download fails."""
+    EXPLAINED = "explained"
+    """One change makes most of the gap, and brings ours to the paper's."""
+    IN_PART = "explained in part"
+    """One change makes a part of the gap, or takes other rows away from the paper's."""
+    UNKNOWN = "cause unknown"
+    UNTRIED = "cause untried"
+    """Unknown, and a change could not be tried, as where a download fails."""
 
 
-UNKNOWN = ", cause unknown"
-"""Follows the verdict on a difference, so that nobody takes it for explained."""
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A change that a study tries as a cause, and what it does to one item and to all others."""
+
+    name: str
+    what: str
+    cites: str
+    value: Value | None
+    """Our value with it; None where it could not be tried."""
+    share: float | None = None
+    """Share of the item's gap that it closes, of the logarithm of the ratio."""
+    nearer: int = 0
+    """Number of rows, of all that it touches, that come nearer to the paper's."""
+    further: int = 0
+    worse: tuple[str, ...] = ()
+    """Rows that it takes further away, to where they do not agree."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, its reason, and for a difference whether an experiment shows the cause."""
+    """A verdict, its reason, and for a difference how far its cause is known."""
 
     verdict: Verdict
     reason: str
@@ -49,12 +69,48 @@ class Judgement:
     """None where nothing differs, or no cause was looked for."""
 
 
-UNCOUNTED = (Verdict.CIRCULAR, Verdict.BEYOND)
+UNCOUNTED = (Verdict.CONSISTENT, Verdict.INCONSISTENT, Verdict.CIRCULAR, Verdict.BEYOND)
 COUNTED = tuple(v for v in Verdict if v not in UNCOUNTED)
 
+MOST = 0.5
+"""A change that makes less of a gap than this does not explain it."""
+LEAST = 0.1
+"""A change that makes less of a gap than this explains nothing."""
+SEEN = 0.01
+"""A row has moved if the logarithm of its ratio moved by more than this."""
 
-Tried = tuple[str, Value | None, float | None]
-"""An experiment: what it changes, our value with it, and the paper's number for it."""
+
+def gap(item: Item, value: Value, paper: float | None) -> float:
+    """Return how far ours is from the paper's: the logarithm of their ratio, without its sign.
+
+    Of a series it is the largest; of a bound that holds it is 0.
+    """
+    return max(_distance(item, float(v), paper) for v in np.atleast_1d(value))
+
+
+def _distance(item: Item, value: float, paper: float | None) -> float:
+    if paper is not None:
+        return _logarithm(value, paper)
+    bounds = [item.more_than] if item.more_than is not None and value <= item.more_than else []
+    if item.less_than is not None and value >= item.less_than:
+        bounds.append(item.less_than)
+    return max((_logarithm(value, bound) for bound in bounds), default=0.0)
+
+
+def _logarithm(value: float, of: float) -> float:
+    if value == of:
+        return 0.0
+    return abs(float(np.log(value / of))) if of and value / of > 0 else float("inf")
+
+
+def share(before: float, after: float) -> float:
+    """Return the share of a gap that a change closes; below 0 where it widens it.
+
+    What goes beyond the paper's number by as much as it was short of it closes nothing.
+    """
+    if not np.isfinite(before):
+        return 1.0 if np.isfinite(after) else 0.0
+    return 1 - after / before if np.isfinite(after) else float("-inf")
 
 
 def judge(
@@ -74,19 +130,27 @@ def judge(
         ours: in SI units.
         contradiction: what the paper's own figures say against it.
         missing: why there is no `ours`, where there is none.
-        tried: experiments that may show a cause; None where none was tried.
+        tried: what each change that touches the item does; None where none was tried.
     """
-    if item.circular is not None:
-        return Judgement(Verdict.CIRCULAR, item.circular)
-    if contradiction is not None:
-        return Judgement(Verdict.CONTRADICTED, contradiction)
+    if item.circular is not None or contradiction is not None:
+        verdict = Verdict.CONTRADICTED if item.circular is None else Verdict.CIRCULAR
+        return Judgement(verdict, item.circular or contradiction or "")
     if ours is None:
         return Judgement(Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}")
     if item.value is None and not item.is_claim:
         return _numberless(item)
-    if _fulfils(item, ours, item.value):
-        return Judgement(Verdict.REPRODUCED, _within(item))
-    return _differs(item, ours, tried)
+    if item.arithmetic is not None:
+        return _arithmetic(item, item.arithmetic, ours)
+    if not fulfils(item, ours):
+        return _differs(item, ours, tried)
+    return Judgement(Verdict.REPRODUCED, _within(item))
+
+
+def _arithmetic(item: Item, why: str, ours: Value) -> Judgement:
+    """Say whether arithmetic comes out, for which nothing of ours was measured."""
+    if fulfils(item, ours):
+        return Judgement(Verdict.CONSISTENT, why)
+    return Judgement(Verdict.INCONSISTENT, f"{why}: {_ratio(item, ours)}")
 
 
 def _numberless(item: Item) -> Judgement:
@@ -97,29 +161,51 @@ def _numberless(item: Item) -> Judgement:
     return Judgement(Verdict.UNTESTABLE, f"needs {what}")
 
 
+def explains(item: Item, tried: Tried) -> Cause:
+    """Return how far a change explains that an item differs."""
+    if tried.value is None:
+        return Cause.UNTRIED
+    # What takes away more rows than it brings makes this one agree by chance.
+    if (tried.share or 0) < LEAST or tried.nearer <= tried.further:
+        return Cause.UNKNOWN
+    if (tried.share or 0) > MOST and fulfils(item, tried.value) and not tried.worse:
+        return Cause.EXPLAINED
+    return Cause.IN_PART
+
+
+_RANK = (Cause.EXPLAINED, Cause.IN_PART, Cause.UNTRIED, Cause.UNKNOWN)
+
+
 def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgement:
-    """Explain a difference, as far as an experiment shows the cause: what it moved, and how far."""
+    """Say what is known of a difference: what each change moved, and how far."""
     if tried is None:
-        return Judgement(Verdict.DIFFERS, "the short form looks for no cause")
-    seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
-    fitting = [each for each in seen if _fulfils(item, each[1], each[2])]
-    moved = [
-        f"with {what}: {_ratio(item, value, theirs)}" for what, value, theirs in fitting or seen
-    ]
-    told = f"{'; or '.join(moved)}, instead of {_ratio(item, ours, item.value)}"
-    if fitting:
-        reason = f"what makes the difference, by experiment: {told}"
-        return Judgement(Verdict.DIFFERS, reason, Cause.SHOWN)
-    reason = f"the cause is unknown{f'; tried: {told}' if seen else ''}"
-    untried = [f"with {what}" for what, value, _ in tried if value is None]
-    if not untried:
-        return Judgement(Verdict.DIFFERS, reason, Cause.UNKNOWN)
-    reason += f"; could not be tried: {'; '.join(untried)}"
-    return Judgement(Verdict.DIFFERS, reason, Cause.UNTRIED)
+        return Judgement(Verdict.DIFFERS, "causes are looked for where the whole study is judged")
+    classes = {each.name: explains(item, each) for each in tried}
+    cause = min(classes.values(), key=_RANK.index, default=Cause.UNKNOWN)
+    known = cause in (Cause.EXPLAINED, Cause.IN_PART)
+    shown = [t for t in tried if classes[t.name] is cause or not known]
+    shown.sort(key=lambda t: (_RANK.index(classes[t.name]), -(t.share or 0)))
+    told = [_told(item, each, ours) for each in shown]
+    if known:
+        told = [f"{text}; {each.cites}" for text, each in zip(told, shown, strict=True)]
+        return Judgement(Verdict.DIFFERS, f"by {'. Or by '.join(told)}", cause)
+    reason = f"the cause is unknown{'; tried: ' if told else ''}{'; '.join(told)}"
+    return Judgement(Verdict.DIFFERS, f"{reason}. What would tell: {item.would_tell}", cause)
 
 
-def _fulfils(item: Item, ours: Value, paper: float | None) -> bool:
-    return all(item.within(float(v), paper) for v in np.atleast_1d(ours))
+def _told(item: Item, tried: Tried, ours: Value) -> str:
+    """Say what a change does to an item and to all the rows that it touches."""
+    if tried.value is None:
+        return f"could not be tried: {tried.what}"
+    moved = f"{tried.what}: {_ratio(item, tried.value)} instead of {_ratio(item, ours)}"
+    part = f"{max(tried.share or 0, 0):.0%} of the gap"
+    rows = f"{tried.nearer} nearer, {tried.further} further"
+    return f"{moved}, {part} (of the rows that it touches {rows})"
+
+
+def fulfils(item: Item, ours: Value) -> bool:
+    """Return whether ours agrees with what the paper says."""
+    return all(item.within(float(v), item.value) for v in np.atleast_1d(ours))
 
 
 def _within(item: Item) -> str:
@@ -128,12 +214,12 @@ def _within(item: Item) -> str:
     return f"within a factor of {item.tolerance.factor:g}"
 
 
-def _ratio(item: Item, value: Value, paper: float | None) -> str:
+def _ratio(item: Item, value: Value) -> str:
     """Return a number relative to the paper's; for a bound, the value compared with it."""
-    if paper:
-        return f"{_series(np.asarray(value) / paper)} times the paper's"
+    if item.value:
+        return f"{_series(np.asarray(value) / item.value)} times the paper's"
     unit = "" if item.unit == "x" else item.unit
-    return f"{_series(np.asarray(shown(1, item.unit)) * value)} {unit}".strip()
+    return f"{_series(np.asarray(in_unit(1, item.unit)) * value)} {unit}".strip()
 
 
 def _series(value: Value) -> str:

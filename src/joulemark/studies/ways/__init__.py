@@ -75,6 +75,12 @@ def load(name: str) -> Way:
     return cast("Way", importlib.import_module(f"{__name__}.{name}"))
 
 
+def fields(asked: dict[str, Any]) -> Iterable[str]:
+    """Return the keys that a question's way takes; none if there is no such way."""
+    way = asked.get("way")
+    return load(str(way)).Asked.model_fields if way in names() else ()
+
+
 def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel]:
     """Return a checked question: the way, and the way's own model.
 

@@ -3,22 +3,24 @@
 The machine itself measures it: `joulemark run --runner local --library NAME` on it, or with
 `--host` from elsewhere, brings the records into the store. Without records, the machine is
 estimated, as `joulemark estimate MACHINE --library NAME` does. With a `source`, it is estimated
-with a library built from that, which shows the effect of a release, a processor or a compiler.
+with a library built from that: a release, processor and compiler as a paper's. Beside it stands
+what is there today.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, lru_cache, partial
 from itertools import groupby
 from typing import Literal
 
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import Point
 from joulemark.catalogue import datafile
+from joulemark.catalogue.libraries import load_library
 from joulemark.catalogue.machines import Machine, load_machine
 from joulemark.conduct import conduct
 from joulemark.errors import InputError, ToolError
-from joulemark.images import toolchain
+from joulemark.images import from_source, toolchain
 from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
 from joulemark.images.toolchain import Need
@@ -57,17 +59,50 @@ class Asked(datafile.DataModel):
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Yield finders of what estimates unmeasured rows; experiments that lack more are left out."""
+    """Yield finders of what estimates unmeasured rows, and of the libraries to build for them."""
     measured = _measured(bench)
     for one in asked:
-        if not one.source and _row(one) not in measured:
-            machine = load_machine(one.machine)
-            yield partial(toolchain.find, "clang", "host")
-            yield from needs_of(machine, _target(machine, one.architecture))
+        if _row(one) in measured:
+            continue
+        machine = load_machine(one.machine)
+        yield partial(toolchain.find, "clang", "host")
+        yield from needs_of(machine, _target(machine, one.architecture))
+        if one.source:
+            yield partial(_refuse_unbuilt, one.machine, one.library, one.architecture, _source(one))
 
 
-def best(asked: Asked) -> None:
-    """Return None: the machine's last record is the best there is."""
+def _refuse_unbuilt(machine: str, library: str, architecture: str, source: Source) -> None:
+    """Build a library; rows of one that cannot be built here are left out.
+
+    Raises:
+        ToolError: a compiler is missing, or the source cannot be fetched.
+    """
+    error = _unbuilt(machine, library, architecture, source)
+    if error is not None:
+        raise error
+
+
+@cache
+def _unbuilt(machine: str, library: str, architecture: str, source: Source) -> ToolError | None:
+    """Return why a library cannot be built; None if it is. It is tried once."""
+    try:
+        target = _target(load_machine(machine), architecture)
+        from_source.build(load_library(library), target, source)
+    except ToolError as error:
+        return error
+    return None
+
+
+def _source(asked: Asked) -> Source:
+    return Source(asked.source, tuple(asked.flags.split()), asked.compiler)
+
+
+def best(asked: Asked) -> Asked | None:
+    """Return the question for what is there today, where an older release is asked for."""
+    if not asked.source:
+        return None
+    today = {"source": "", "flags": "", "compiler": "", "architecture": ""}
+    return asked.model_copy(update=today)
 
 
 _Row = tuple[str, str, str, str, str, str, str, str]
@@ -82,7 +117,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     Raises:
         ToolError: a tool that estimates is missing, or the machine's packages cannot be fetched.
     """
-    found = _measured(bench)
+    found = dict(_measured(bench))
     missing = sorted({_row(a) for a in asked} - set(found))
     for group, rows in groupby(missing, key=lambda row: row[:6]):
         found |= _estimated(group, {row[6:] for row in rows}, bench)
@@ -94,8 +129,12 @@ def _row(asked: Asked) -> _Row:
     return asked.machine, asked.library, *build, asked.algorithm, asked.operation
 
 
+@lru_cache(maxsize=1)
 def _measured(bench: Bench) -> _Found:
-    """Return the last good record of each row that was measured on its machine."""
+    """Return the last good record of each row that was measured on its machine.
+
+    A study measures none itself, so it looks through the store once.
+    """
     found: _Found = {}
     for record in bench.store.records():
         subject = record.subject
