@@ -19,6 +19,8 @@ use crate::pins::{Pin, PinNames};
 
 /// Pins of a port.
 const PORT_PINS: usize = 32;
+/// The most ports that a chip has.
+const PORTS: usize = 9;
 
 /// Pins of a port without a name.
 pub fn plain(counts: Vec<usize>) -> PinNames {
@@ -55,7 +57,7 @@ static NUMBERED_PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// Pin names: DIO0 to DIO31, then PA0 to PA31, PB0, ... in series with lettered ports.
 static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let plain = (0..PORT_PINS).map(|pin| format!("DIO{pin}"));
-    let ports = ('A'..='E').flat_map(|port| (0..PORT_PINS).map(move |pin| format!("P{port}{pin}")));
+    let ports = ('A'..='I').flat_map(|port| (0..PORT_PINS).map(move |pin| format!("P{port}{pin}")));
     plain.chain(ports).collect()
 });
 
@@ -63,10 +65,10 @@ static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
     /// Levels driven by the program, and the pins that it drives.
-    pub output: [u32; 5],
-    pub enabled: [u32; 5],
+    pub output: [u32; PORTS],
+    pub enabled: [u32; PORTS],
     /// Levels driven by the board.
-    input: [u32; 5],
+    input: [u32; PORTS],
 }
 
 impl Pins {
@@ -405,11 +407,11 @@ impl CortexM {
         self.pins_changed(before, now);
     }
 
-    fn levels(&self) -> [u32; 5] {
+    fn levels(&self) -> [u32; PORTS] {
         std::array::from_fn(|port| self.pins.level(port))
     }
 
-    fn pins_changed(&mut self, before: [u32; 5], now: Cycles) {
+    fn pins_changed(&mut self, before: [u32; PORTS], now: Cycles) {
         let after = self.levels();
         for port in 0..before.len() {
             let mut changed = before[port] ^ after[port];

@@ -57,7 +57,7 @@ class Accuracy(datafile.DataModel):
         size = (
             f"±{_percent(self.highest)}"
             if symmetric
-            else f"{_percent(self.lowest)} to +{_percent(self.highest)}"
+            else f"{_percent(self.lowest)} to {'+' * (self.highest > 0)}{_percent(self.highest)}"
         )
         more = [] if self.mean is None else [f"mean {_percent(self.mean)}"]
         more += [] if self.exact is None else [f"{_percent(self.exact)} exact"]

@@ -7,6 +7,7 @@ or a composition with a partner (`aes-128-ctr`). An *implementation* is one way 
 import functools
 import importlib.util
 import itertools
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -255,14 +256,15 @@ class Part:
             if not there:
                 where = f"{self.folder / 'implementation.toml'}, key sources"
                 raise InputError(f"{pattern} matches no file", where, "it is seen from this folder")
-            found += [path.resolve() for path in there]
+            # Not where a link leads: what a source includes is beside the link.
+            found += [Path(os.path.normpath(path)) for path in there]
         return list(dict.fromkeys(found))
 
     @property
     def include_folders(self) -> list[Path]:
         """Folders in which its headers are searched."""
         kind = self.primitive.contract.folder
-        elsewhere = [(self.folder / name).resolve() for name in self.file.include]
+        elsewhere = [Path(os.path.normpath(self.folder / name)) for name in self.file.include]
         return [self.folder, *elsewhere, self.primitive.folder, kind, kind.parent]
 
 

@@ -104,6 +104,29 @@ SourceOption = Annotated[
 ]
 
 
+def _mupq(folder: Path | None) -> Path | None:
+    """Add an implementation in mupq's layout to a user's folders, after those of --source."""
+    if folder is not None:
+        from joulemark import project
+        from joulemark.catalogue import mupq
+
+        project.set_sources([*project.sources(), mupq.source(folder)])
+    return folder
+
+
+MupqOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--mupq",
+        metavar="FOLDER",
+        callback=_mupq,
+        help="Somebody's implementation as it stands, in the layout of mupq and pqm4: api.h, "
+        "crypto_kem_* or crypto_sign_*; in the folder of its scheme, such as "
+        "crypto_kem/ml-kem-512/m4fspeed.",
+    ),
+]
+
+
 class FiniteCommand(TyperCommand):
     """A command whose numbers are finite: Typer takes `nan` in every range, and `inf`."""
 

@@ -21,6 +21,7 @@ from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import conducted, means
 from joulemark.cli._options import (
     DEFAULT_STORE,
+    MupqOption,
     OptimisationsOption,
     SourceOption,
     StoreOption,
@@ -229,6 +230,7 @@ def run(
         ),
     ] = None,
     source: SourceOption = None,
+    mupq: MupqOption = None,
     store: StoreOption = DEFAULT_STORE,
     report: Annotated[
         Path | None,
