@@ -43,7 +43,9 @@ fn flags_are_cleared_by_the_registers_that_say_so() {
     assert_eq!(uart.read(ISR).unwrap() & TC, 0);
     uart.write(TDR, 1, Cycles(0)).unwrap();
     uart.put(b"x");
-    uart.advance(Cycles(100_000), |_, _| {});
+    for now in [1, 100_000] {
+        uart.advance(Cycles(now), |_, _| {});
+    }
     assert_eq!(uart.read(ISR).unwrap() & (RXNE | TC | TXE), RXNE | TC | TXE);
     uart.write(CR1, ON | RXNE, Cycles(0)).unwrap();
     assert!(uart.is_pending());
