@@ -106,7 +106,13 @@ class Device:
         sources += [LMS / "ref/lms.c", SHA_256 / "ref/sha256.c"]
         includes = [SUIT, BOOTLOADER, LMS, LMS.parent, SHA_256, SHA_256.parent]
         includes.append(FIRMWARE / "primitives")
-        defines = ["UPDATE_ALGORITHM=-46", "LMS_IS_HSS=1", "LMS_PUBLIC=60", "LMS_SIGNATURE=1456"]
+        defines = [
+            "UPDATE_ALGORITHM=-46",
+            "UPDATE_SECOND_ALGORITHM=0",
+            "LMS_IS_HSS=1",
+            "LMS_PUBLIC=60",
+            "LMS_SIGNATURE=1456",
+        ]
         flags = [*(f"-I{path}" for path in includes), *(f"-D{one}" for one in defines)]
         command = ["clang-19", "-std=c11", "-O2", "-shared", "-fPIC", *flags, *map(str, sources)]
         subprocess.run([*command, "-o", library], check=True)

@@ -14,10 +14,10 @@ from joulemark.catalogue import boards
 from joulemark.errors import UnsatisfiedError
 from joulemark.project import ROOT
 from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned
-from joulemark.subjects.update.layout import Needs, arrange, implementations
+from joulemark.subjects.update.layout import Needs, arrange, by_name
 from joulemark.subjects.update.manifest import Manifest, envelope
 from joulemark.subjects.update.measure import kit_of
-from joulemark.subjects.update.signatures import signature
+from joulemark.subjects.update.signatures import Signature, signature
 from joulemark.subjects.update.trials import Trials
 
 SIZE = 1024
@@ -30,7 +30,7 @@ BUILD = Build(compiler="clang", optimisation="Os")
 @cache
 def kit(board: str, name: str = "ecdsa-p256") -> Kit:
     found, chosen = boards.load_board(board), signature(name)
-    return kit_of(found, chosen, implementations(found, chosen)[0], BUILD, SIZE)
+    return kit_of(found, chosen, next(iter(by_name(found, chosen).values())), BUILD, SIZE)
 
 
 def _full(request: pytest.FixtureRequest) -> bool:
@@ -173,3 +173,32 @@ def test_what_is_wrong_is_told(arguments: str, code: int, said: str, tmp_path: P
     store = ["--store", f"{tmp_path}/store.db"]
     done = joulemark("update", *arguments.split(), *store, code=code)
     assert said in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ecdsa-p256+lms", "ecdsa-p256+ml-dsa-44"])
+def test_both_of_two_signatures_have_to_be_valid(name: str) -> None:
+    trials = Trials(kit("nrf52840-dk", name), SIZE)
+    new = trials.new
+    alone = envelope_of(trials, signature("ecdsa-p256"))
+    for changed in (
+        alone,
+        # The first signature's first byte is 64 from its end, which the second one follows.
+        _with_bit(new.envelope, new.envelope.index(b"\x58\x40") + 2),
+        _with_bit(new.envelope, len(new.envelope) - 200),
+    ):
+        trials.refused(replace(new, envelope=changed))
+    run = Device(trials.kit, provisioned(trials.kit, [trials.old]), requested=True).run(new)
+    assert (run.answers, run.started) == ([ACCEPTED], 1)
+
+
+def envelope_of(trials: Trials, chosen: Signature) -> bytes:
+    """Return the update's manifest with other signatures."""
+    new = trials.new
+    board = trials.kit.board.name
+    manifest = Manifest(board=board, slot=new.slot, sequence=new.sequence, image=new.image)
+    return envelope(manifest, chosen, 0)
+
+
+def _with_bit(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]

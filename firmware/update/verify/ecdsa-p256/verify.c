@@ -2,8 +2,10 @@
 
 #include "ecdsa_p256.h"
 
-int update_verify(const uint8_t *signature, size_t signature_length, const uint8_t *public_key,
-                  const uint8_t *message, size_t length) {
+int update_verify(unsigned number, const uint8_t *signature, size_t signature_length,
+                  const update_signed *what) {
+    (void)number;
     return signature_length == ECDSA_P256_SIGNATURE_BYTES &&
-           ecdsa_p256_verify(signature, public_key, message, length) == CRYPTO_OK;
+           ecdsa_p256_verify(signature, what->public_keys, what->message, what->length) ==
+               CRYPTO_OK;
 }

@@ -2,7 +2,9 @@
 
 #include "lms.h"
 
-int update_verify(const uint8_t *signature, size_t signature_length, const uint8_t *public_key,
-                  const uint8_t *message, size_t length) {
-    return lms_verify(signature, signature_length, public_key, message, length) == CRYPTO_OK;
+int update_verify(unsigned number, const uint8_t *signature, size_t signature_length,
+                  const update_signed *what) {
+    (void)number;
+    return lms_verify(signature, signature_length, what->public_keys, what->message,
+                      what->length) == CRYPTO_OK;
 }

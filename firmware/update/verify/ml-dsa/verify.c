@@ -2,8 +2,9 @@
 
 #include "mldsa.h"
 
-int update_verify(const uint8_t *signature, size_t signature_length, const uint8_t *public_key,
-                  const uint8_t *message, size_t length) {
+int update_verify(unsigned number, const uint8_t *signature, size_t signature_length,
+                  const update_signed *what) {
+    (void)number;
     return signature_length == MLDSA_SIGNATURE_BYTES &&
-           mldsa_verify(signature, public_key, message, length) == CRYPTO_OK;
+           mldsa_verify(signature, what->public_keys, what->message, what->length) == CRYPTO_OK;
 }

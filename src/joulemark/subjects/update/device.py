@@ -85,7 +85,7 @@ class Kit:
     def identity(self) -> bytes:
         """What is written to a device once."""
         names = VENDOR.bytes + device_class(self.board.name).bytes
-        return names + self.signature.signer.public_key
+        return names + self.signature.public_keys
 
     def entry(self, slot: int) -> int:
         """Return the address where an image in a slot starts."""

@@ -143,10 +143,27 @@ def implementations(board: Board, signature: Signature) -> list[Implementation]:
     return sorted(able, key=order)
 
 
+Ways = tuple[Implementation, ...]
+"""An implementation of each signature."""
+
+
+def by_name(board: Board, signature: Signature) -> dict[str, Ways]:
+    """Return what verifies an update on a board, the preferred first.
+
+    Where two signatures have to be valid, an implementation of the first one is given with the
+    preferred one of the second.
+    """
+    second = () if signature.second is None else implementations(board, signature.second)[:1]
+    return {
+        "+".join([way.name, *(one.name for one in second)]): (way, *second)
+        for way in implementations(board, signature)
+    }
+
+
 def build(
     board: Board,
     signature: Signature,
-    way: Implementation,
+    ways: Ways,
     needs: Needs,
     *,
     compiler: str,
@@ -164,9 +181,14 @@ def build(
         image = build_program(
             PROGRAM,
             board,
-            also=parts(way),
+            also=parts(ways),
             wiring={"verify": f"update/verify/{signature.part}"},
-            define={**_numbers(way), **signature.define, **_defines(layout, signature)},
+            define={
+                **{name: int(value) for way in ways for name, value in way.defines.items()},
+                **signature.define,
+                **({} if signature.second is None else signature.second.define),
+                **_defines(layout, signature),
+            },
             compiler=compiler,
             optimisation=optimisation,
             sources=sources,
@@ -175,15 +197,22 @@ def build(
         end = loaded.symbols["data_load"] + loaded.symbols["data_bytes"]
         return image, loaded, end - layout.start
 
-    page = check_board(board)
-    # Addresses are constants in its code, so that its size depends on them a little.
-    small = replace(needs, image_bytes=page)
-    _, _, used = built(arrange(board, 8 * page, small))
+    # Addresses are constants in its code, so its size is known only once it is built for a layout.
+    try:
+        layout = arrange(board, signature.room_bytes, needs)
+    except UnsatisfiedError:
+        # It may be smaller than expected.
+        layout = arrange(board, signature.room_bytes, replace(needs, image_bytes=1))
+    tried: list[Layout] = []
     while True:
-        layout = arrange(board, used, needs)
         image, loaded, used = built(layout)
-        if used <= layout.boot_bytes:
+        fitting = arrange(board, used, needs)
+        has_room = used <= layout.boot_bytes and layout.slot_bytes == fitting.slot_bytes
+        # Of two layouts that lead to each other, the one with room.
+        if fitting == layout or (has_room and fitting in tried):
             break
+        tried.append(layout)
+        layout = fitting
     total = memory.total(image)
     return Bootloader(
         built=image,
@@ -195,22 +224,21 @@ def build(
     )
 
 
-def parts(way: Implementation) -> tuple[str, ...]:
-    """Return the firmware parts of an implementation, with a SHA-256 for the image."""
-    names = [f"primitives/{p.primitive.kind}/{p.primitive.name}/{p.name}" for p in way.parts]
+def parts(ways: Ways) -> tuple[str, ...]:
+    """Return the firmware parts of implementations, with a SHA-256 for the image."""
+    names = [
+        f"primitives/{p.primitive.kind}/{p.primitive.name}/{p.name}" for w in ways for p in w.parts
+    ]
     hashed = "primitives/hash/sha-256/"
     if not any(name.startswith(hashed) for name in names):
         names.append(f"{hashed}armv7m")
-    return tuple(names)
-
-
-def _numbers(way: Implementation) -> dict[str, int]:
-    return {name: int(value) for name, value in way.defines.items()}
+    return tuple(dict.fromkeys(names))
 
 
 def _defines(layout: Layout, signature: Signature) -> dict[str, int]:
     return {
         "UPDATE_ALGORITHM": signature.cose,
+        "UPDATE_SECOND_ALGORITHM": 0 if signature.second is None else signature.second.cose,
         "UPDATE_IDENTITY": layout.identity,
         "UPDATE_COUNTER": layout.counter,
         "UPDATE_SLOTS": layout.slots,

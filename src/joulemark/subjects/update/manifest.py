@@ -77,7 +77,9 @@ def envelope(manifest: Manifest, signature: Signature, number: int) -> bytes:
         number: of the signature, where a scheme may use each only once.
     """
     body = manifest.body()
-    signed = signature.signer.sign(signed_bytes(body, signature.cose), number)
-    block = cbor2.CBORTag(_SIGN1, [_encoded({1: signature.cose}), {}, None, signed])
-    authentication = [_encoded(_digest(_encoded(body))), _encoded(block)]
+    authentication = [_encoded(_digest(_encoded(body)))]
+    for one in filter(None, (signature, signature.second)):
+        signed = one.signer.sign(signed_bytes(body, one.cose), number)
+        block = cbor2.CBORTag(_SIGN1, [_encoded({1: one.cose}), {}, None, signed])
+        authentication.append(_encoded(block))
     return _encoded(cbor2.CBORTag(_ENVELOPE, {2: _encoded(authentication), 3: body}))

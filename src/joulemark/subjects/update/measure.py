@@ -2,15 +2,15 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from joulemark._engine import PowerInterval
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import Point
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU, RADIO, Board
-from joulemark.catalogue.primitives import Implementation
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
 from joulemark.errors import InputError, UnsatisfiedError, VerificationError
 from joulemark.images import toolchain
@@ -32,9 +32,10 @@ from joulemark.subjects.update.device import (
 from joulemark.subjects.update.layout import (
     UUIDS_BYTES,
     Needs,
+    Ways,
     build,
+    by_name,
     check_board,
-    implementations,
 )
 from joulemark.subjects.update.manifest import Manifest, envelope
 from joulemark.subjects.update.options import UpdateOptions
@@ -100,7 +101,7 @@ def plan(options: UpdateOptions, means: Means) -> Work:
 
 
 def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
-    ways = {way.name: way for way in implementations(board, chosen)}
+    ways = by_name(board, chosen)
     name = options.implementation or next(iter(ways))
     if name not in ways:
         what = f"no implementation of {chosen.name} for {board.name}"
@@ -115,7 +116,7 @@ def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
         board=board,
         build=Build(compiler=options.compiler, optimisation=options.opt),
     )
-    digests = [board.digest, chips.digest(board.chip), chosen.signer.public_key.hex()]
+    digests = [board.digest, chips.digest(board.chip), chosen.public_keys.hex()]
     try:
         kit = kit_of(board, chosen, ways[name], case.build, options.image_bytes)
     except UnsatisfiedError as error:
@@ -126,9 +127,7 @@ def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
     return Task(points=(point,), measure=partial(_measure, case, key))
 
 
-def kit_of(
-    board: Board, chosen: Signature, way: Implementation, build_as: Build, image_bytes: int
-) -> Kit:
+def kit_of(board: Board, chosen: Signature, ways: Ways, build_as: Build, image_bytes: int) -> Kit:
     """Build the bootloader for a signature and images of a size.
 
     Raises:
@@ -137,14 +136,14 @@ def kit_of(
     """
     example = Manifest(board=board.name, slot=0, sequence=_OLD, image=bytes(image_bytes))
     needs = Needs(
-        identity_bytes=UUIDS_BYTES + len(chosen.signer.public_key),
+        identity_bytes=UUIDS_BYTES + len(chosen.public_keys),
         envelope_bytes=len(envelope(example, chosen, 0)) + _ENVELOPE_MARGIN,
         image_bytes=image_bytes,
     )
     bootloader = build(
         board,
         chosen,
-        way,
+        ways,
         needs,
         compiler=build_as.compiler,
         optimisation=build_as.optimisation,
@@ -155,7 +154,7 @@ def kit_of(
 def _measure(case: UpdateCase, key: str) -> Records:
     subject, board = case.subject, case.board
     chosen = signature(subject.signature)
-    ways = {way.name: way for way in implementations(board, chosen)}
+    ways = by_name(board, chosen)
     kit = kit_of(board, chosen, ways[subject.implementation], case.build, subject.image_bytes)
     old = kit.release(0, subject.image_bytes, _OLD)
     new = kit.release(1, subject.image_bytes, _NEW)
@@ -172,13 +171,15 @@ def _measure(case: UpdateCase, key: str) -> Records:
 
     stack = max(again.machine.stack_bytes, device.machine.stack_bytes)
     meter = ModelMeter(board)
+    tracks = device.machine.power_tracks
+    times = occupancy(tracks, 0, device.machine.time_ps)
     quantities = [
         *_memory(kit, new, stack),
-        *_of_update(device, meter, intervals),
+        *_costs("", meter, times),
+        *_of_stages(tracks, meter, intervals),
         *_of_boot(again, meter),
         *_of_radio(board, meter, new, subject.frame_header_bytes),
     ]
-    times = occupancy(device.machine.power_tracks, 0, device.machine.time_ps)
     outcome = Outcome(quantities=quantities, notes=[*_notes(kit), *meter.notes(times)])
     clock = case.case.conditions.clock
     provenance = of_image(board, clock, 0, kit.bootloader.built)
@@ -200,7 +201,7 @@ def _memory(kit: Kit, new: Release, stack_bytes: int) -> Iterator[Quantity]:
     for name, value in (
         ("flash", boot.code_bytes),
         ("flash_whole", boot.used_bytes),
-        ("flash_keys", UUIDS_BYTES + len(kit.signature.signer.public_key)),
+        ("flash_keys", UUIDS_BYTES + len(kit.signature.public_keys)),
         ("flash_slots", layout.end - layout.slots),
         ("ram", boot.ram_bytes + stack_bytes),
         ("stack", stack_bytes),
@@ -210,12 +211,9 @@ def _memory(kit: Kit, new: Release, stack_bytes: int) -> Iterator[Quantity]:
         yield quantity(name, "B", [value], exact=True)
 
 
-def _of_update(
-    device: Device, meter: ModelMeter, intervals: Sequence[Interval]
+def _of_stages(
+    tracks: Mapping[str, Sequence[PowerInterval]], meter: ModelMeter, intervals: Sequence[Interval]
 ) -> Iterator[Quantity]:
-    """Yield what an update takes: as a whole, and by stage."""
-    tracks, end_ps = device.machine.power_tracks, device.machine.time_ps
-    yield from _costs("", meter, occupancy(tracks, 0, end_ps))
     starts = {part: [one.start_ps for one in track] for part, track in tracks.items()}
     for stage in STAGES.values():
         times: dict[tuple[str, str, int], int] = defaultdict(int)
@@ -290,7 +288,10 @@ def _of_radio(
 def _notes(kit: Kit) -> list[str]:
     chosen, layout = kit.signature, kit.bootloader.layout
     return [
-        f"COSE algorithm {chosen.cose}: {chosen.note}",
+        *(
+            f"COSE algorithm {one.cose}: {one.note}"
+            for one in filter(None, (chosen, chosen.second))
+        ),
         f"bootloader {layout.start:#x}, keys {layout.identity:#x}, counter {layout.counter:#x}, "
         f"slots of {layout.slot_bytes} bytes from {layout.slots:#x}, manifest first "
         f"({layout.manifest_bytes} bytes)",

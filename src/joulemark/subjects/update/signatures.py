@@ -6,7 +6,7 @@ Signers are deterministic. Their keys are made up here and secure nothing.
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from pyhsslms import pyhsslms
@@ -14,6 +14,16 @@ from pyhsslms import pyhsslms
 from joulemark.catalogue.primitives import library
 from joulemark.errors import InputError, VerificationError
 from joulemark.oracle import Inputs
+
+_ROOM_BYTES = {
+    "ecdsa-p256": 17_200,
+    "ed25519": 20_600,
+    "lms": 9_000,
+    "ml-dsa": 17_200,
+    "slh-dsa": 9_000,
+    "ecdsa-p256-and-lms": 18_700,
+    "ecdsa-p256-and-ml-dsa": 27_000,
+}
 
 
 class Signer(ABC):
@@ -42,6 +52,19 @@ class Signature:
     levels: tuple[tuple[int, int], ...] = ()
     """Of HSS: the types of each level's tree and one-time signatures, from the top down."""
     note: str = ""
+    second: "Signature | None" = None
+    """Another signature that has to be valid, too."""
+
+    @property
+    def room_bytes(self) -> int:
+        """About the room that a bootloader needs: a guess, so that most are built once."""
+        return _ROOM_BYTES[self.part]
+
+    @property
+    def public_keys(self) -> bytes:
+        """Its public key, and that of the second signature."""
+        rest = b"" if self.second is None else self.second.public_keys
+        return self.signer.public_key + rest
 
     @property
     def signer(self) -> Signer:
@@ -171,8 +194,13 @@ def _hss(name: str, levels: tuple[tuple[int, int], ...], note: str) -> Signature
     return Signature(name, "lms-h10-w8", "lms", -46, define, levels, note)
 
 
+def _both(first: Signature, second: Signature) -> Signature:
+    name, part = f"{first.name}+{second.name}", f"{first.part}-and-{second.part}"
+    return replace(first, name=name, part=part, second=second, note="both have to be valid")
+
+
 _PRIVATE = "COSE has no number for it yet; one for private use is taken"
-ALL = {
+_ONE = {
     one.name: one
     for one in (
         Signature("ecdsa-p256", "ecdsa-p256", "ecdsa-p256", -9, note="ESP256, RFC 9864"),
@@ -186,6 +214,8 @@ ALL = {
         Signature("slh-dsa-128f", "slh-dsa-sha2-128f", "slh-dsa", -65538, note=_PRIVATE),
     )
 }
+_BOTH = [_both(_ONE["ecdsa-p256"], _ONE[name]) for name in ("lms", "ml-dsa-44")]
+ALL = _ONE | {one.name: one for one in _BOTH}
 """By name."""
 
 
