@@ -118,6 +118,14 @@ def test_the_counter_goes_from_page_to_page() -> None:
         assert device.run().started is None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "most"), [("lms", 8192), ("ecdsa-p256", 16384), ("ml-dsa-44", 16384)]
+)
+def test_a_bootloader_is_small_on_a_cortex_m4(name: str, most: int) -> None:
+    assert kit("nrf52840-dk", name).bootloader.code_bytes <= most
+
+
 def test_a_layout_fits_to_the_last_page() -> None:
     board = boards.load_board("stm32vldiscovery")
     needs = Needs(identity_bytes=96, envelope_bytes=300, image_bytes=50 * 1024)
