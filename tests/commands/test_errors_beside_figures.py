@@ -255,6 +255,7 @@ _ELSEWHERE = {
     "new": "begins files",
     "prune": "removes files",
     "slot-check": "proves again",
+    "update": "has errors below each table, tested in test_update.py",
 }
 
 

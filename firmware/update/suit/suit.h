@@ -23,9 +23,9 @@ typedef struct {
 
 /* Everything points into the envelope. */
 typedef struct {
-    suit_bytes manifest;       /* with the head of its byte string, as it is hashed */
-    suit_bytes digest;         /* encoded SUIT_Digest of the manifest, which is what is signed */
-    const uint8_t *digest_is;  /* the SUIT_DIGEST_BYTES in it */
+    suit_bytes manifest;      /* with the head of its byte string, as it is hashed */
+    suit_bytes digest;        /* encoded SUIT_Digest of the manifest, which is what is signed */
+    const uint8_t *digest_is; /* the SUIT_DIGEST_BYTES in it */
     unsigned signatures;
     suit_signature signature[SUIT_SIGNATURES_MAX];
     uint32_t sequence;
