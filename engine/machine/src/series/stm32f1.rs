@@ -445,7 +445,9 @@ impl Peripherals for Stm32f1 {
     }
 
     fn flash_held_until(&self) -> Cycles {
-        self.flash.as_ref().map_or(Cycles(0), Stm32Flash::busy_until)
+        self.flash
+            .as_ref()
+            .map_or(Cycles(0), Stm32Flash::busy_until)
     }
 
     fn transfer(
