@@ -3,7 +3,7 @@
 All times are emulated and independent of the machine that this runs on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Literal, final
 
@@ -177,6 +177,12 @@ class Image:
 
         Raises:
             ImageError: no such symbol; the message suggests similar ones.
+        """
+    def with_variables(self, values: Mapping[str, int]) -> Image:
+        """Return the same image with other initial values of variables, by symbol.
+
+        Raises:
+            ImageError: no such variable, it has no initial value, or a value does not fit.
         """
 
 @final

@@ -107,6 +107,19 @@ def test_a_raw_image_runs_as_the_elf_does(assemble: Assemble, tmp_path: Path) ->
     assert result == execute(image, "--stop-at", "done")
 
 
+def test_variables_are_set_by_symbol(assemble: Assemble) -> None:
+    number = "    .type number, @object\n    .size number, 2\nnumber:\n    .word 1\n"
+    image = assemble(START.replace("mov #1, r6 ", "mov &number, r6") + number + VECTOR)
+    for options, added in (((), 1), (("--symbol", "number=0x100"), 0x100)):
+        result = execute(image, "--stop-at", "done", "--read", "0x1100:2", *options)
+        assert result["read"][0]["hex"] == (0x1234 + added).to_bytes(2, "little").hex()
+    done = joulemark(
+        "exec", str(image), "--chip", "msp430f1611", "--symbol", "number=65536", code=3
+    )
+    assert "--symbol" in done.stderr
+    assert "65536 does not fit its 2 bytes" in done.stderr
+
+
 def test_a_budget_is_an_end_or_an_error(assemble: Assemble) -> None:
     image = assemble(START + VECTOR)
     assert execute(image, "--max-cycles", "1000")["stop"] == "cycles"

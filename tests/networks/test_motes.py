@@ -127,6 +127,19 @@ def test_chips_have_the_numbers_of_their_file_and_of_their_place_in_it(tmp_path:
     assert [int.from_bytes(word, "little") for word in read] == [77, 78]
 
 
+def test_the_variables_of_one_image_differ_from_mote_to_mote(tmp_path: Path) -> None:
+    code = "ldr r0, =number\nldrh r5, [r0]\nldr r6, =0x20000100\nstr r5, [r6]\n b .\n"
+    code += ".type number, %object\n.size number, 2\n.align 2\nnumber: .hword 1\n"
+    image = elf(tmp_path, "cc2538", code)
+    keys = ("symbols = { number = 7 }", "count = 3", 'numbered = "number"')
+    made = running(network_of(tmp_path, "openmote-cc2538", image.name, *keys), 0.01)
+    read = [made.engine.read_memory(mote, 0x20000100, 4) for mote in range(3)]
+    assert [int.from_bytes(word, "little") for word in read] == [7, 8, 9]
+    unknown = network_of(tmp_path, "openmote-cc2538", image.name, "symbols = { numbr = 7 }")
+    with pytest.raises(InputError, match="did you mean number"):
+        RunningNetwork(read_network(unknown))
+
+
 @pytest.mark.parametrize(
     ("board", "chip", "number", "what"),
     [

@@ -257,6 +257,8 @@ pub struct Chip {
     /// Features that the emulation leaves out.
     #[serde(default)]
     pub absent: Vec<Absent>,
+    /// Every peripheral that the silicon has, emulated or not: its first and last address.
+    pub map: Option<Table<[u32; 2]>>,
     /// Machine settings at start.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
@@ -442,6 +444,13 @@ impl Chip {
                 .iter()
                 .any(|&[first, last]| (first..=last).contains(&address))
         })
+    }
+
+    /// Find the silicon's peripheral at an address.
+    pub fn block_at(&self, address: u32) -> Option<&str> {
+        let mut blocks = self.map.iter().flat_map(|map| &map.table);
+        let found = blocks.find(|(_, [first, last])| (*first..=*last).contains(&address));
+        found.map(|(name, _)| name.as_str())
     }
 
     /// Check that the series adds only these sections.

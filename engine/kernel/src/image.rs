@@ -50,6 +50,16 @@ pub struct Range {
     pub size: u32,
 }
 
+/// Bytes that a program finds at one address and that the image holds at another, from which its
+/// start-up code copies them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Where the program finds them.
+    pub to: Range,
+    /// Where the image has them.
+    pub from: u32,
+}
+
 /// Returns the bytes of an ELF file's section by name.
 pub type Sections<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
@@ -81,6 +91,8 @@ pub struct Image {
     pub data: Vec<Range>,
     /// Variables: what the linker placed in writable memory, except the stack's section.
     pub variables: Vec<Range>,
+    /// What has initial values, if the file says so.
+    pub copied: Vec<Copied>,
     /// The symbol table.
     pub symbols: Symbols,
 }
@@ -156,6 +168,7 @@ impl Image {
             }],
             data: Vec::new(),
             variables: Vec::new(),
+            copied: Vec::new(),
             symbols: Symbols::default(),
         };
         image.tidy()
@@ -217,6 +230,7 @@ impl Image {
             segments,
             data: Vec::new(),
             variables: Vec::new(),
+            copied: Vec::new(),
             symbols: Symbols::default(),
         };
         image.tidy()
@@ -245,7 +259,7 @@ impl Image {
                 "ELF: not an executable but an object or a library; link it first".into(),
             ));
         }
-        let mut segments = Vec::new();
+        let (mut segments, mut copied) = (Vec::new(), Vec::new());
         let contents = loaded_sections(&file);
         for (number, program) in file.elf_program_headers().iter().enumerate() {
             if program.p_type(endian) != elf::PT_LOAD {
@@ -270,6 +284,13 @@ impl Image {
                     continue;
                 };
                 let end = skip.saturating_add(size).min(length(data));
+                copied.push(Copied {
+                    to: Range {
+                        start: program.p_vaddr(endian).wrapping_add(skip),
+                        size: end - skip,
+                    },
+                    from: address.wrapping_add(skip),
+                });
                 segments.push(Segment {
                     address: address.wrapping_add(skip),
                     data: data[skip as usize..end as usize].to_vec(),
@@ -327,6 +348,9 @@ impl Image {
                 let address = if function { address & !flags } else { address };
                 symbols.insert(name, address, symbol.size() as u32, function);
             }
+            if symbol.kind() == SymbolKind::Data {
+                symbols.insert_variable(name, address, symbol.size() as u32);
+            }
         }
         symbols.finish();
         let image = Self {
@@ -336,6 +360,7 @@ impl Image {
             segments,
             data,
             variables,
+            copied,
             symbols,
         };
         image.tidy()
@@ -383,6 +408,56 @@ impl Image {
             sha.update(&segment.data);
         }
         hex(&sha.finalize())
+    }
+
+    /// Give a variable another initial value, as testbeds set the numbers of their motes.
+    ///
+    /// # Errors
+    /// There is no such variable, it has no initial value, or the value does not fit.
+    pub fn set_variable(&mut self, name: &str, value: i64) -> Result<(), ImageError> {
+        let wrong = |what: String| Err(ImageError(format!("variable '{name}': {what}")));
+        let Some(variable) = self.symbols.variable(name) else {
+            self.resolve(name)?;
+            return wrong("this symbol is no variable".into());
+        };
+        let size = variable.size;
+        if variable.is_shared {
+            return wrong("several have this name; one of another name can be set".into());
+        }
+        if !matches!(size, 1 | 2 | 4 | 8) {
+            return wrong(format!(
+                "it has {size} bytes; numbers of 1, 2, 4 or 8 bytes can be set"
+            ));
+        }
+        let bits = 8 * size;
+        let is_low = bits < 64 && value < -(1 << (bits - 1));
+        if is_low || bits < 64 && value >= 1 << bits {
+            return wrong(format!("{value} does not fit its {size} bytes"));
+        }
+        let holds = |range: &Range| {
+            let offset = variable.address.wrapping_sub(range.start);
+            offset
+                .checked_add(size)
+                .is_some_and(|end| end <= range.size)
+        };
+        let Some(copied) = self.copied.iter().find(|copied| holds(&copied.to)) else {
+            return wrong(
+                "it has no initial value in this image, and the start-up code clears it; initialise it \
+                 in the program"
+                    .into(),
+            );
+        };
+        let at = copied.from + (variable.address - copied.to.start);
+        let bytes = &value.to_le_bytes()[..size as usize];
+        let place = self.segments.iter_mut().find_map(|segment| {
+            let offset = at.checked_sub(segment.address)? as usize;
+            segment.data.get_mut(offset..offset + bytes.len())
+        });
+        match place {
+            Some(place) => place.copy_from_slice(bytes),
+            None => return wrong("the image lacks its initial value".into()),
+        }
+        Ok(())
     }
 
     /// Resolve a number (decimal or `0x...`) or a symbol to an address.

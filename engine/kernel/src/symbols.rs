@@ -13,10 +13,22 @@ pub struct Function {
     pub end: u32,
 }
 
+/// A variable: where it is, and how large. Static variables of several files may share a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its address.
+    pub address: u32,
+    /// Its size in bytes; 0 if the file does not say.
+    pub size: u32,
+    /// Whether another one has the same name.
+    pub is_shared: bool,
+}
+
 /// A symbol table.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     addresses: BTreeMap<String, u32>,
+    variables: BTreeMap<String, Variable>,
     functions: Vec<Function>,
 }
 
@@ -31,6 +43,22 @@ impl Symbols {
                 end: address.saturating_add(size),
             });
         }
+    }
+
+    /// Note that a symbol is a variable.
+    pub fn insert_variable(&mut self, name: &str, address: u32, size: u32) {
+        let variable = Variable {
+            address,
+            size,
+            is_shared: false,
+        };
+        let place = self.variables.entry(name.to_owned()).or_insert(variable);
+        place.is_shared |= *place != variable;
+    }
+
+    /// Look up a variable.
+    pub fn variable(&self, name: &str) -> Option<Variable> {
+        self.variables.get(name).copied()
     }
 
     /// Sort the functions, keep one per address, and extend those without a size (assembly without

@@ -584,17 +584,26 @@ impl Board {
     /// The fault for an address without an emulated register.
     pub fn nothing_at(&self, address: u32) -> Fault {
         let chip = &self.chip.name;
-        match self.chip.absent_at(address) {
-            Some(absent) => Fault::new(
-                FaultKind::Absent,
-                format!("the emulation of {chip} leaves out {}", absent.name),
-            ),
-            None => Fault::new(
-                FaultKind::Unmapped,
-                format!("the emulation of {chip} has no register here"),
-            ),
-        }
-        .at(address)
+        let left_out = |what: &str| {
+            let message = format!("the emulation of {chip} leaves out {what}");
+            Fault::new(FaultKind::Absent, message)
+        };
+        let absent = self.chip.absent_at(address);
+        let absent = absent.map(|absent| left_out(&absent.name));
+        // The silicon may have a register there that no document tells.
+        let in_block = || {
+            let block = self.chip.block_at(address)?;
+            Some(left_out(&format!("{block}, or this register of it")))
+        };
+        absent
+            .or_else(in_block)
+            .unwrap_or_else(|| {
+                Fault::new(
+                    FaultKind::Unmapped,
+                    format!("the emulation of {chip} has no register here"),
+                )
+            })
+            .at(address)
     }
 
     /// The chip.

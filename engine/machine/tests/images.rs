@@ -182,6 +182,48 @@ fn a_made_up_core_is_taken_for_no_other() {
 }
 
 #[test]
+fn variables_get_other_initial_values_by_symbol() {
+    let object = |section: &str, name: &str, size: u32, what: &str| {
+        format!(".section {section}\n.type {name}, @object\n.size {name}, {size}\n{name}: {what}\n")
+    };
+    let source = PROGRAM.to_owned()
+        + &object(".data", "TOS_NODE_ID", 2, ".word 1")
+        + &object(".data", "addresses", 6, ".space 6")
+        + &object(".bss", "node_id", 2, ".space 2");
+    let image = common::image(&source);
+    let initial = |image: &Image| {
+        let mut segments = image.segments.iter();
+        let data = segments.find_map(|segment| {
+            let offset = 0x9000_u32.checked_sub(segment.address)? as usize;
+            segment.data.get(offset..offset + 2)
+        });
+        data.expect("the initial value").to_vec()
+    };
+    assert_eq!(initial(&image), [1, 0]);
+    for (value, bytes) in [(3, [3, 0]), (-2, [0xfe, 0xff]), (0xffff, [0xff, 0xff])] {
+        let mut other = Image::clone(&image);
+        other.set_variable("TOS_NODE_ID", value).expect("is set");
+        assert_eq!(initial(&other), bytes);
+        assert_eq!(other.digest() == image.digest(), bytes == [1, 0]);
+    }
+    for (name, value, told) in [
+        ("TOS_NODE_ID", 0x10000, "65536 does not fit its 2 bytes"),
+        ("TOS_NODE_ID", -0x8001, "-32769 does not fit its 2 bytes"),
+        ("TOS_NODE", 1, "did you mean TOS_NODE_ID?"),
+        ("addresses", 1, "it has 6 bytes"),
+        ("node_id", 1, "no initial value"),
+        ("work", 1, "no variable"),
+    ] {
+        let error = Image::clone(&image).set_variable(name, value);
+        let error = error.expect_err(told).to_string();
+        assert!(error.contains(told), "{error}");
+    }
+    let mut hex = parse_image(hex_of(&image).as_bytes(), None).expect("is read");
+    let error = hex.set_variable("TOS_NODE_ID", 3).expect_err("no symbols");
+    assert!(error.to_string().contains("without symbols"), "{error}");
+}
+
+#[test]
 fn damaged_hex_names_the_line() {
     let hex = hex_of(&common::image(PROGRAM));
     let parse = |text: &str| {

@@ -25,8 +25,16 @@ fn run(chip: &str, base: u32, last: u32) -> (Vec<u32>, Stop) {
         last,
     ];
     let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
-    let image = Arc::new(parse_image(&bytes, Some(0)).expect("raw"));
-    let made = Machine::new(&chip, &Wiring::default(), &image, &Options::default());
+    let mut memories = chip.memory.iter();
+    let flash = memories
+        .find(|memory| memory.name == "flash")
+        .expect("flash");
+    let image = Arc::new(parse_image(&bytes, Some(flash.start)).expect("raw"));
+    let options = Options {
+        entry: Some(flash.start + 8),
+        ..Options::default()
+    };
+    let made = Machine::new(&chip, &Wiring::default(), &image, &options);
     let mut machine = made.unwrap_or_else(|error| panic!("{error}"));
     let stop = machine.run(Until {
         max_cycles: Some(1000),
@@ -73,6 +81,40 @@ fn an_nrf52_reports_its_own_part_and_sizes_and_lacks_what_it_lacks() {
         let (_, message) = fault(run("nrf52833", PART, beyond).1);
         assert!(message.contains(&format!("{beyond:#010x}")), "{message}");
     }
+}
+
+/// An access to what the silicon has is never called the program's fault: each peripheral of each
+/// chip's map is emulated, or said to be left out.
+#[test]
+fn whatever_silicon_has_is_emulated_or_said_to_be_left_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips");
+    let mut blocks = 0;
+    for name in [
+        "cc2538",
+        "cc2642r",
+        "cc2650",
+        "cc2652r",
+        "nrf52833",
+        "nrf52840",
+        "stm32f100rb",
+    ] {
+        let chip = load_chip(&folder.join(format!("{name}.toml"))).expect("loads");
+        let map = chip.map.as_ref().expect("has a map");
+        for (block, peripheral) in &chip.peripherals.as_ref().expect("has peripherals").table {
+            assert!(
+                chip.block_at(peripheral.base + 0x7f).is_some() || peripheral.pins.is_some(),
+                "{block}"
+            );
+        }
+        for (block, &[first, last]) in &map.table {
+            assert!(first % 4 == 0 && first < last, "{name}: {block}");
+            let (_, stop) = run(name, first, last & !3);
+            let kind = stop.fault.as_ref().map_or("", |fault| fault.kind);
+            assert_ne!(kind, "unmapped", "{name}: {block}: {:?}", stop.fault);
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 200, "{blocks}");
 }
 
 #[test]

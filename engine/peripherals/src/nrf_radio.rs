@@ -183,6 +183,10 @@ struct Mode {
     /// From the air to an event of a received frame.
     latency: Picoseconds,
     has_phyend: bool,
+    /// Bytes of the preamble in a mode that is none of the air's PHYs; what is sent is a carrier to
+    /// others, and nothing is received.
+    foreign_preamble: Option<usize>,
+    byte: Picoseconds,
 }
 
 static IEEE: Mode = Mode {
@@ -194,6 +198,8 @@ static IEEE: Mode = Mode {
     // `EVENT_LAT`, the END event's latency, in Nordic's nRF-IEEE-802.15.4-radio-driver.
     latency: us(230),
     has_phyend: true,
+    foreign_preamble: None,
+    byte: oqpsk_2450::PHY.byte,
 };
 
 static BLE: Mode = Mode {
@@ -205,7 +211,26 @@ static BLE: Mode = Mode {
     // The receive chain delay by which Zephyr's Bluetooth controller corrects.
     latency: us(94),
     has_phyend: false,
+    foreign_preamble: None,
+    byte: gfsk_1m::PHY.byte,
 };
+
+/// Nordic's own mode at 1 Mb/s, and those at 2 Mb/s.
+static NORDIC_1M: Mode = Mode {
+    foreign_preamble: Some(1),
+    ..copy(&BLE)
+};
+
+static AT_2M: Mode = Mode {
+    foreign_preamble: Some(2),
+    byte: us(40),
+    tx_disable: us(40),
+    ..copy(&BLE)
+};
+
+const fn copy(mode: &Mode) -> Mode {
+    Mode { ..*mode }
+}
 
 /// States, by their numbers in STATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,8 +274,8 @@ struct Outgoing {
     /// transmit chain's delay.
     delimiter: Picoseconds,
     step: Step,
-    /// Bytes after the synchronisation word, once they were fetched.
-    whole: Option<usize>,
+    /// From the synchronisation word's end to those of payload and frame, once it was fetched.
+    ends: Option<[Picoseconds; 2]>,
 }
 
 /// A wanted access to RAM.
@@ -485,19 +510,11 @@ impl NrfRadio {
         self.mode = match self.register(MODE) & 15 {
             IEEE_802154 => &IEEE,
             BLE_1M => &BLE,
+            0 => &NORDIC_1M,
+            1 | 4 => &AT_2M,
             mode => {
-                let names = [
-                    "Nrf_1Mbit",
-                    "Nrf_2Mbit",
-                    "2",
-                    "Ble_1Mbit",
-                    "Ble_2Mbit",
-                    "Ble_LR125Kbit",
-                    "Ble_LR500Kbit",
-                ];
-                let name = names.get(mode as usize).unwrap_or(&"an unknown one");
                 self.refuse(&format!(
-                    "mode {name} (RADIO.MODE {mode}); it has Ble_1Mbit and Ieee802154_250Kbit"
+                    "modes for long range and reserved ones (RADIO.MODE {mode})"
                 ));
                 return;
             }
@@ -584,6 +601,9 @@ impl NrfRadio {
 
     /// What of the packet's format is left out.
     fn odd_format(&self) -> Option<String> {
+        if self.mode.foreign_preamble.is_some() {
+            return None;
+        }
         let (format, crc) = (self.register(PCNF0), self.register(CRCCNF) & 3);
         let polynomial = self.register(CRCPOLY);
         let (length, s0, s1) = (format & 15, format >> 8 & 1, format >> 16 & 15);
@@ -640,6 +660,9 @@ impl NrfRadio {
         if self.mode.number == IEEE.number {
             return 0;
         }
+        if self.mode.foreign_preamble.is_some() {
+            return u32::MAX;
+        }
         let base = self.register(BASE0 + if logical == 0 { 0 } else { 4 });
         let prefix = self.register(PREFIX0 + 4 * (logical / 4)) >> (logical % 4 * 8);
         let length = (self.register(PCNF1) >> 16 & 7).clamp(1, 4);
@@ -675,13 +698,19 @@ impl NrfRadio {
         let begin = now + self.chain();
         let phy = self.mode.phy;
         let mut start = Start::of_frame(phy, begin, self.frequency_mhz(), self.power_dbm().into());
+        let mut synchronisation = phy.synchronisation();
+        if let Some(preamble) = self.mode.foreign_preamble {
+            start.delimiter = Picoseconds::NEVER;
+            let address = (self.register(PCNF1) >> 16 & 7) as u64 + 1;
+            synchronisation = Picoseconds(self.mode.byte.0 * (preamble as u64 + address));
+        }
         start.sync = self.sync(self.register(TXADDRESS) & 7);
         self.enter(State::Tx, Picoseconds::NEVER);
         self.antenna.transmit(now, start);
         self.outgoing = Some(Outgoing {
-            delimiter: now + phy.synchronisation(),
+            delimiter: now + synchronisation,
             step: Step::Address,
-            whole: None,
+            ends: None,
         });
         self.wanted.push_back((now, Wanted::Fetch));
     }
@@ -701,6 +730,14 @@ impl NrfRadio {
             let bytes = memory.read(at.wrapping_add(from), length as u32);
             bytes.filter(|_| at >= 0x2000_0000).ok_or_else(missing)
         };
+        if self.mode.foreign_preamble.is_some() {
+            let ends = self.foreign_ends(&read)?;
+            if let Some(outgoing) = &mut self.outgoing {
+                outgoing.ends = Some(ends);
+            }
+            self.antenna.end(delimiter + ends[1]);
+            return Ok(());
+        }
         let header = self.header();
         let gap = self.s1_bytes();
         let mut bytes = read(0, header + gap)?;
@@ -721,7 +758,8 @@ impl NrfRadio {
         let crc = self.check_of(&bytes);
         bytes.extend(&crc.to_le_bytes()[..check]);
         if let Some(outgoing) = &mut self.outgoing {
-            outgoing.whole = Some(bytes.len());
+            outgoing.ends =
+                Some([bytes.len() - check, bytes.len()].map(|end| self.mode.phy.span(end)));
         }
         self.antenna.put(0, &bytes);
         self.antenna
@@ -729,17 +767,36 @@ impl NrfRadio {
         Ok(())
     }
 
+    /// Where payload and packet end in a mode that is none of the air's PHYs.
+    fn foreign_ends(
+        &self,
+        read: &dyn Fn(u32, usize) -> Result<Vec<u8>, Fault>,
+    ) -> Result<[Picoseconds; 2], Fault> {
+        let (format, limits) = (self.register(PCNF0), self.register(PCNF1));
+        let (length_bits, s0, s1_bits) = (format & 15, format >> 8 & 1, format >> 16 & 15);
+        let length = if length_bits == 0 {
+            0
+        } else {
+            u32::from(read(s0, 1)?[0]) & ((1 << length_bits) - 1)
+        };
+        let payload = length.min(limits & 0xff) + (limits >> 8 & 0xff);
+        let bits = u64::from(8 * s0 + length_bits + s1_bits + 8 * payload);
+        let check = u64::from(self.register(CRCCNF) & 3);
+        let bit = self.mode.byte.0 / 8;
+        Ok([bits, bits + 8 * check].map(|bits| Picoseconds(bits * bit)))
+    }
+
     fn next_of_outgoing(&self) -> Picoseconds {
         let Some(outgoing) = &self.outgoing else {
             return Picoseconds::NEVER;
         };
         let (phy, from) = (self.mode.phy, outgoing.delimiter);
-        match (outgoing.step, outgoing.whole) {
+        match (outgoing.step, outgoing.ends) {
             (Step::Address, _) => from,
             (Step::FrameStart, _) => from + phy.byte,
-            (Step::Payload, Some(whole)) => from + phy.span(whole - phy.check.bytes),
-            (Step::End, Some(whole)) => from + phy.span(whole),
-            (Step::PhyEnd, Some(whole)) => from + phy.span(whole) + self.chain(),
+            (Step::Payload, Some([payload, _])) => from + payload,
+            (Step::End, Some([_, end])) => from + end,
+            (Step::PhyEnd, Some([_, end])) => from + end + self.chain(),
             (_, None) => Picoseconds::NEVER,
         }
     }

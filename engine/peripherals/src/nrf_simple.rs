@@ -413,26 +413,167 @@ impl Nrf for NrfEcb {
     }
 }
 
-/// A peripheral that is left out, but may be configured and stopped: tasks other than STOP, which
-/// is the third, are refused.
+/// The analogue converter (chapter SAADC), at whose inputs there are 0 V.
+#[derive(Clone, Debug)]
+pub struct NrfSaadc {
+    events: NrfEvents,
+    /// Registers from 0x500 on.
+    held: [u32; 0x50],
+    due: Cycles,
+    /// Results in the buffer since START.
+    count: u32,
+    /// Results to store.
+    wanted: u32,
+}
+
+impl Default for NrfSaadc {
+    fn default() -> Self {
+        Self {
+            events: NrfEvents::new(0x003f_ffff),
+            held: [0; 0x50],
+            due: Cycles::NEVER,
+            count: 0,
+            wanted: 0,
+        }
+    }
+}
+
+impl NrfSaadc {
+    const STARTED: u32 = 0;
+    const END: u32 = 1;
+    const DONE: u32 = 2;
+    const RESULT_DONE: u32 = 3;
+    const CALIBRATED: u32 = 4;
+    const STOPPED: u32 = 5;
+    /// A conversion takes less than 2 microseconds after the acquisition (specification, SAADC,
+    /// electrical specification; entered from memory).
+    const CONVERSION: u64 = 2 * MICROSECOND;
+    /// CONFIG.TACQ in microseconds.
+    const ACQUISITION: [u64; 8] = [3, 5, 10, 15, 20, 40, 40, 40];
+
+    fn register(&self, offset: u32) -> u32 {
+        self.held[(offset as usize - 0x500) / 4]
+    }
+
+    fn channels(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..8).filter(|channel| self.register(0x510 + 0x10 * channel) != 0)
+    }
+
+    /// Store the results that are due; return whether there were any.
+    ///
+    /// # Errors
+    /// The buffer is not in RAM.
+    pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
+        let wanted = mem::take(&mut self.wanted);
+        if wanted == 0 {
+            return Ok(false);
+        }
+        let at = self.register(0x62c) + 2 * (self.count - wanted);
+        if !memory.write(at, &vec![0; 2 * wanted as usize]) {
+            let what = "the analogue converter's DMA (SAADC.RESULT) reaches RAM only";
+            return Err(Fault::new(FaultKind::Peripheral, what).at(at));
+        }
+        Ok(true)
+    }
+}
+
+impl Nrf for NrfSaadc {
+    fn events(&self) -> &NrfEvents {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut NrfEvents {
+        &mut self.events
+    }
+
+    fn task(&mut self, number: u32, now: Cycles) -> bool {
+        match number {
+            0 => {
+                self.count = 0;
+                self.events.happen(Self::STARTED);
+            }
+            1 if self.due == Cycles::NEVER => {
+                let times = self.channels().map(|channel| {
+                    let code = self.register(0x518 + 0x10 * channel) >> 16 & 7;
+                    Self::ACQUISITION[code as usize] * MICROSECOND + Self::CONVERSION
+                });
+                self.due = Cycles(now.0 + times.sum::<u64>());
+            }
+            1 => {}
+            2 => {
+                self.due = Cycles::NEVER;
+                self.events.happen(Self::STOPPED);
+            }
+            3 => self.events.happen(Self::CALIBRATED),
+            _ => return false,
+        }
+        true
+    }
+
+    fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
+        match offset {
+            0x400 => Some(u32::from(self.due != Cycles::NEVER)),
+            0x634 => Some(self.count),
+            0x500..0x640 => Some(self.register(offset)),
+            _ => None,
+        }
+    }
+
+    fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
+        if let 0x500..0x640 = offset {
+            self.held[(offset as usize - 0x500) / 4] = value;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        if self.due > now {
+            return Ok(());
+        }
+        self.due = Cycles::NEVER;
+        let (room, results) = (self.register(0x630), self.channels().count() as u32);
+        let new = results.min(room.saturating_sub(self.count));
+        self.count += new;
+        self.wanted += new;
+        self.events.happen(Self::DONE);
+        self.events.happen(Self::RESULT_DONE);
+        if self.count >= room {
+            self.events.happen(Self::END);
+        }
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.wanted > 0 {
+            return Cycles(0);
+        }
+        self.due
+    }
+}
+
+/// A peripheral that is left out, but may be configured and stopped.
 #[derive(Clone, Debug)]
 pub struct NrfIdle {
     events: NrfEvents,
     shorts: u32,
     /// Registers from 0x500 on.
-    held: [u32; 0x40],
+    held: [u32; 0x100],
     name: &'static str,
+    /// The tasks that are refused; others do nothing.
+    refused: u32,
     is_refused: bool,
 }
 
 impl NrfIdle {
-    /// A peripheral of this name.
-    pub const fn new(name: &'static str) -> Self {
+    /// A peripheral of this name, whose tasks of these bits are refused.
+    pub const fn new(name: &'static str, refused: u32) -> Self {
         Self {
-            events: NrfEvents::new(7),
+            events: NrfEvents::new(u32::MAX),
             shorts: 0,
-            held: [0; 0x40],
+            held: [0; 0x100],
             name,
+            refused,
             is_refused: false,
         }
     }
@@ -452,20 +593,20 @@ impl Nrf for NrfIdle {
     }
 
     fn task(&mut self, number: u32, _now: Cycles) -> bool {
-        self.is_refused |= matches!(number, 0 | 1);
-        number < 4
+        self.is_refused |= number < 32 && self.refused >> number & 1 != 0;
+        true
     }
 
     fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         match offset {
-            0x400 => Some(0),
-            0x500..0x600 => Some(self.held[(offset as usize - 0x500) / 4]),
+            0x400..0x500 => Some(0),
+            0x500..0x900 => Some(self.held[(offset as usize - 0x500) / 4]),
             _ => None,
         }
     }
 
     fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
-        if let 0x500..0x600 = offset {
+        if let 0x500..0x900 = offset {
             self.held[(offset as usize - 0x500) / 4] = value;
             return Ok(true);
         }

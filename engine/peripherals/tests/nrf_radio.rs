@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::{Cycles, FaultKind, Memories, Picoseconds};
-use joulemark_peripherals::{Nrf, NrfCryptoCell, NrfEcb, NrfRadio};
+use joulemark_peripherals::{Nrf, NrfCryptoCell, NrfEcb, NrfRadio, NrfSaadc, NrfSerial};
 use joulemark_radio::{Arrival, Figures, Radio, gfsk_1m, oqpsk_2450};
 use memory::Memory;
 
@@ -348,10 +348,134 @@ fn advertisements_go_from_radio_to_radio_and_another_address_hears_none() {
 }
 
 #[test]
+fn what_is_sent_in_nordics_own_mode_is_a_carrier_to_others() {
+    // Enhanced ShockBurst's format at 2 Mb/s: a preamble of two bytes here, an address of 5,
+    // a length of 8 and S1 of 3 bits, 10 bytes, a check sequence of 2.
+    let mut board = Board::new(&[
+        (0x510, 1),
+        (0x514, 3 << 16 | 8),
+        (0x518, 4 << 16 | 32),
+        (0x534, 2),
+        (0x650, 1),
+        (PACKETPTR, BUFFER),
+        (SHORTS, 3),
+    ]);
+    board.store(&[10, 0, 1, 2, 3]);
+    let since = board.now;
+    board.set(TXEN, 1);
+    board.run(1000);
+    let bits = (2 + 5) * 8;
+    let payload = bits + 8 + 3 + 80;
+    assert_eq!(
+        board.take(since),
+        [
+            (400, READY),
+            (400, TXREADY),
+            (400 + 5 * bits, ADDRESS),
+            (400 + 5 * payload, PAYLOAD),
+            (400 + 5 * (payload + 16), END),
+            (400 + 5 * (payload + 16) + 40, DISABLED),
+        ]
+    );
+    let (start, bytes, end) = &board.sent[0];
+    assert_eq!((start.delimiter, bytes.len()), (Picoseconds::NEVER, 0));
+    assert_eq!(end.0 - start.begin.0, (payload + 16) * US / 2);
+}
+
+#[test]
+fn masters_of_empty_buses_end_and_the_converter_reads_0_volts() {
+    let mut memory = ram();
+    let set = |block: &mut dyn Nrf, now: u64, values: &[(u32, u32)]| {
+        for &(offset, value) in values {
+            assert_eq!(
+                block.write(offset, value, Cycles(now)),
+                Ok(true),
+                "{offset:#x}"
+            );
+        }
+    };
+    // SPIM at 8 MHz: 4 bytes.
+    let mut spi = NrfSerial::default();
+    set(
+        &mut spi,
+        0,
+        &[
+            (0x524, 0x8000_0000),
+            (0x534, BUFFER),
+            (0x538, 4),
+            (0x548, 2),
+            (0x500, 7),
+        ],
+    );
+    set(&mut spi, 100, &[(0x010, 1)]);
+    assert_eq!(spi.next_event(), Cycles(100 + 4 * 8 * 8));
+    spi.advance(spi.next_event()).unwrap();
+    assert_eq!(spi.transfer(&mut memory), Ok(true));
+    assert_eq!(memory.read(BUFFER, 5).unwrap(), [0xff, 0xff, 0xff, 0xff, 0]);
+    assert_eq!(
+        (spi.read(0x118, Cycles(0)), spi.read(0x53c, Cycles(0))),
+        (Some(1), Some(4))
+    );
+    // TWIM at 100 kHz: nobody acknowledges.
+    let mut i2c = NrfSerial::default();
+    set(
+        &mut i2c,
+        0,
+        &[
+            (0x524, 0x0198_0000),
+            (0x588, 0x48),
+            (0x548, 1),
+            (0x500, 6),
+            (0x008, 1),
+        ],
+    );
+    assert!(
+        i2c.next_event().0.abs_diff(10 * 640) < 40,
+        "{:?}",
+        i2c.next_event()
+    );
+    i2c.advance(i2c.next_event()).unwrap();
+    assert_eq!(
+        (i2c.read(0x124, Cycles(0)), i2c.read(0x4c4, Cycles(0))),
+        (Some(1), Some(2))
+    );
+    set(&mut i2c, 9000, &[(0x014, 1), (0x4c4, 2)]);
+    assert_eq!(
+        (i2c.read(0x104, Cycles(0)), i2c.read(0x4c4, Cycles(0))),
+        (Some(1), Some(0))
+    );
+    assert!(
+        i2c.write(0x500, 9, Cycles(0))
+            .unwrap_err()
+            .message
+            .contains("slaves")
+    );
+    // Two channels of 10 us.
+    let mut adc = NrfSaadc::default();
+    set(
+        &mut adc,
+        0,
+        &[(0x510, 1), (0x518, 2 << 16), (0x520, 2), (0x528, 2 << 16)],
+    );
+    set(
+        &mut adc,
+        0,
+        &[(0x62c, BUFFER), (0x630, 2), (0x000, 1), (0x004, 1)],
+    );
+    assert_eq!(adc.next_event(), Cycles(2 * 12 * 64));
+    adc.advance(adc.next_event()).unwrap();
+    assert_eq!(adc.transfer(&mut memory), Ok(true));
+    assert_eq!(memory.read(BUFFER, 5).unwrap(), [0; 5]);
+    assert_eq!(
+        (adc.read(0x104, Cycles(0)), adc.read(0x634, Cycles(0))),
+        (Some(1), Some(2))
+    );
+}
+
+#[test]
 fn what_the_radio_lacks_is_named_and_switching_it_off_silences_it() {
     for (register, value, named) in [
-        (0x510, 4, "Ble_2Mbit"),
-        (0x510, 0, "Nrf_1Mbit"),
+        (0x510, 5, "long range"),
         (0x514, 8, "length field"),
         (0x538, 0x8005, "CRCPOLY 0x8005"),
     ] {

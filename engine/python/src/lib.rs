@@ -267,6 +267,15 @@ impl Image {
     fn resolve(&self, address: &str) -> PyResult<u32> {
         self.image.resolve(address).map_err(image_error)
     }
+
+    fn with_variables(&self, values: BTreeMap<String, i64>) -> PyResult<Self> {
+        let mut image = KernelImage::clone(&self.image);
+        for (name, value) in values {
+            image.set_variable(&name, value).map_err(image_error)?;
+        }
+        let image = Arc::new(image);
+        Ok(Self { image })
+    }
 }
 
 /// A call on the emulated program's stack.

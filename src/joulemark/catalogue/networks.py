@@ -72,6 +72,8 @@ class Mote(datafile.DataModel):
     """An ELF or Intel HEX file, relative to the network's file."""
     settings: dict[str, int] = Field({})
     """Settings of the chip at start."""
+    symbols: dict[str, int] = Field({})
+    """Initial values of an image's variables, by symbol."""
     device_number: Annotated[int, Field(ge=0, lt=1 << 48)] | None = None
     """Unique number of the chip, or of its board."""
     input: list[Typed] = Field([])
@@ -89,8 +91,9 @@ class Mote(datafile.DataModel):
     """The 32,768 Hz crystal; it has the same error as `crystal` if not given."""
     count: Annotated[int, Field(ge=1, le=_MOTES_MAX)] = 1
     """Number of motes, which are called NAME-1, NAME-2 and so on."""
-    numbered: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
-    """The macro that is incremented from one mote of the group to the next."""
+    numbered: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.$]*$")] | None = None
+    """The macro, or the variable of an image, that is incremented from one mote of the group to
+    the next."""
     spread_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
     """The crystals of a group are spread evenly by this much to either side."""
     spread_watch_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
@@ -102,16 +105,21 @@ class Mote(datafile.DataModel):
     def _one_image(self) -> Self:
         if (self.program is None) == (self.image is None):
             raise ValueError("it has either a program or an image")
-        if self.image is not None and (self.define or self.numbered or self.without):
+        if self.image is not None and (self.define or self.without):
             raise ValueError("macros and parts are for a program; an image has been compiled")
+        if self.symbols and self.image is None:
+            raise ValueError(
+                "symbols: variables are set in an image; a program has macros (define)"
+            )
         if self.architecture is not None and self.image is not None:
             raise ValueError("an architecture is for a program; an image has been compiled")
         if self.modules and self.architecture is None:
             raise ValueError("modules: say in architecture whose")
         if self.spread_watch_ppm and self.watch_crystal is None:
             raise ValueError("spread_watch_ppm: say in watch_crystal around what")
-        if self.numbered is not None and self.numbered not in self.define:
-            raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
+        where, values = ("define", self.define) if self.image is None else ("symbols", self.symbols)
+        if self.numbered is not None and self.numbered not in values:
+            raise ValueError(f"numbered: say in {where} what {self.numbered} is for the first")
         if any(at <= self.start_s + self.spread_start_s for at in self.restart_s):
             raise ValueError("restart_s: it is not on before start_s and spread_start_s")
         restarts = sorted(self.restart_s)
@@ -229,6 +237,8 @@ class Network(datafile.DataModel):
     title: str
     seed: Annotated[int, Field(ge=0, lt=1 << 64)] = 0
     """Seed for losses and bit errors."""
+    duration_s: Annotated[float, Field(gt=0, le=_SECONDS_MAX)] = 10.0
+    """How long it runs if nobody says otherwise: until what it shows has happened."""
     mote: Annotated[list[Mote], Field(min_length=1)]
     recording: list[Recording] = Field([])
     link: list[Link] = Field([])
@@ -322,15 +332,22 @@ def _one_of(mote: Mote, number: int, name: str) -> Mote:
     if mote.count == 1:
         return mote
     place = number / (mote.count - 1)
-    define = dict(mote.define)
+    define, symbols = dict(mote.define), dict(mote.symbols)
     if mote.numbered is not None:
-        define[mote.numbered] += number
+        values = define if mote.numbered in define else symbols
+        values[mote.numbered] += number
     crystal = mote.crystal.faster(mote.spread_ppm * (2 * place - 1))
     watch = mote.watch_crystal
     if watch is not None:
         watch = watch.faster(mote.spread_watch_ppm * (2 * place - 1))
     start_s = mote.start_s + mote.spread_start_s * place
-    update = {"name": name, "define": define, "crystal": crystal, "watch_crystal": watch}
+    update = {
+        "name": name,
+        "define": define,
+        "symbols": symbols,
+        "crystal": crystal,
+        "watch_crystal": watch,
+    }
     update |= {"start_s": start_s, "count": 1}
     if mote.device_number is not None:
         update["device_number"] = mote.device_number + number

@@ -48,6 +48,14 @@ Settings = Annotated[
         "--set", metavar="NAME=VALUE", help="Initial value of a chip setting; repeatable."
     ),
 ]
+SymbolValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--symbol",
+        metavar="NAME=VALUE",
+        help="Initial value of a variable of the program, by its symbol; repeatable.",
+    ),
+]
 MaxCycles = Annotated[
     int | None,
     typer.Option(
@@ -73,27 +81,37 @@ def parse_number(text: str, what: str) -> int:
 
 def parse_settings(settings: list[str] | None) -> dict[str, int]:
     """Return NAME=VALUE options as a dictionary."""
+    return _pairs(settings, "--set", "setting")
+
+
+def _pairs(texts: list[str] | None, option: str, what: str) -> dict[str, int]:
+    """Return NAME=VALUE options as a dictionary."""
     result = {}
-    for setting in settings or []:
-        name, equals, value = setting.partition("=")
+    for text in texts or []:
+        name, equals, value = text.partition("=")
         if not equals or not name:
-            raise InputError(f"{setting!r} is not a setting", "--set", "write NAME=VALUE")
-        result[name] = parse_number(value, f"--set {name}")
+            raise InputError(f"{text!r} is not a {what}", option, "write NAME=VALUE")
+        result[name] = parse_number(value, f"{option} {name}")
     return result
 
 
-def load_image(path: Path, raw: str | None) -> "Image":
-    """Load an image from a file."""
+def load_image(path: Path, raw: str | None, symbols: list[str] | None = None) -> "Image":
+    """Load an image from a file, and give variables other initial values."""
     from joulemark._engine import EngineError, Image
 
     address = None if raw is None else parse_number(raw, "--raw")
     if address is not None and not 0 <= address < 1 << 32:
         raise InputError(f"{raw} is not an address of 32 bits", "--raw", "give 0 to 0xffffffff")
+    values = _pairs(symbols, "--symbol", "variable's value")
     try:
-        return Image.load(path, address)
+        image = Image.load(path, address)
     except (EngineError, OSError) as error:
         mend = "--raw ADDRESS loads it as raw bytes" if _OF_NO_FORMAT in str(error) else None
         raise InputError(str(error), mend=mend) from error
+    try:
+        return image.with_variables(values) if values else image
+    except (EngineError, OverflowError) as error:
+        raise InputError(str(error), "--symbol") from error
 
 
 def resolve(image: "Image", text: str, option: str) -> int:
@@ -195,6 +213,7 @@ def execute(
     ] = None,
     max_cycles: MaxCycles = None,
     settings: Settings = None,
+    symbols: SymbolValues = None,
     source: SourceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -212,7 +231,7 @@ def execute(
     if (described is None) == (chip is None):
         raise InputError("one of them says what to emulate", "--chip, --board", "give one")
     shown.check(described)
-    program = load_image(image, raw)
+    program = load_image(image, raw, symbols)
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
     begin = None if start_at is None else resolve(program, start_at, "--from")
     ranges = parse_ranges(program, read)

@@ -118,8 +118,13 @@ def network(
         ),
     ],
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration: 500ms, 60s, 5m, 1h.")
-    ] = "10s",
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="Duration: 500ms, 60s, 5m, 1h; what the file says, or 10s, if not given.",
+        ),
+    ] = None,
     pcap: Annotated[
         Path | None,
         typer.Option(
@@ -169,7 +174,7 @@ def network(
     from joulemark.subjects.network.measure import Counts
 
     description = read_network(files.given(file, NETWORKS, networks.names()))
-    duration_s = seconds(duration, "--for")
+    duration_s = description.duration_s if duration is None else seconds(duration, "--for")
     key_file = description.key_file
     _check(store, uart)
     running = RunningNetwork(description, threads=threads)

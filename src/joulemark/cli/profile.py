@@ -25,6 +25,7 @@ from joulemark.cli.exec import (
     Raw,
     Settings,
     StopAt,
+    SymbolValues,
     load_image,
     parse_settings,
     resolve,
@@ -58,6 +59,7 @@ def profile(
     stop_at: StopAt = None,
     max_cycles: MaxCycles = None,
     settings: Settings = None,
+    symbols: SymbolValues = None,
     source: SourceOption = None,
     flame: Annotated[
         Path | None,
@@ -103,7 +105,7 @@ def profile(
     from joulemark.report.power import write_power
     from joulemark.report.source import write_source
 
-    program = load_image(image, raw)
+    program = load_image(image, raw, symbols)
     description = boards.load_board(board)
     _check_files(annotate, flame, power, description)
     whole = {"--entry": entry, "--stop-at": stop_at, "--max-cycles": max_cycles, "--set": settings}

@@ -280,6 +280,8 @@ class RunningNetwork:
         try:
             flash = None if mote.flash is None else self._flash(mote.flash, where)
             image = Image.load(path)
+            if mote.symbols:
+                image = image.with_variables(mote.symbols)
             typed = self._typed(mote, board)
             seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts, typed)
             number = self.engine.add(

@@ -163,7 +163,7 @@ impl<B: Copy + PartialEq> Instances<B> {
         let first = self.first[page(address)];
         let mut places = self.places.get(usize::from(first)..)?.iter();
         let place = places.find(|place| address < place.start + place.length)?;
-        (address >= place.start).then_some((place.block, address - place.base))
+        (address >= place.start).then(|| (place.block, address - place.base))
     }
 
     /// Number of peripherals.

@@ -38,6 +38,7 @@ enum Block {
     SocAdc,
     Gpio(usize),
     Udma,
+    Test,
 }
 
 const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<Block> {
@@ -46,7 +47,7 @@ const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<
 
 /// Interrupts in the regular map, followed for those that `I_MAP` moves by those in the alternate
 /// one. RFCORE has the radio's, its errors' and the MAC timer's.
-static INSTANCES: [Instance<Block>; 22] = [
+static INSTANCES: [Instance<Block>; 23] = [
     block("UART0", Block::Uart(0), 1),
     block("UART1", Block::Uart(1), 1),
     block("SSI0", Block::Ssi(0), 1),
@@ -69,11 +70,21 @@ static INSTANCES: [Instance<Block>; 22] = [
     block("GPIO_C", Block::Gpio(2), 1).port(),
     block("GPIO_D", Block::Gpio(3), 1).port(),
     block("UDMA", Block::Udma, 2),
+    block("CCTEST", Block::Test, 0),
 ];
 
 /// Registers in the page of `FLASH_CTRL` that identify the chip.
 const DIECFG0: u32 = 0x14;
 const DIECFG2: u32 = 0x1c;
+
+/// The registers of `CCTEST`, which hold what is written: the drive of pins, what pins show of the
+/// radio, the temperature sensor's connection, and the stand-by of USB (SWRU319, `CCTEST`).
+const fn test_word(offset: u32) -> Option<usize> {
+    match offset {
+        0 | 0x14..=0x34 | 0x50 if offset.is_multiple_of(4) => Some(offset as usize / 4),
+        _ => None,
+    }
+}
 
 /// What identifies the chip: section `factory`.
 #[derive(Deserialize)]
@@ -264,6 +275,8 @@ struct Cc2538 {
     /// `CLOCK_STA.RST`.
     reset_source: u32,
     ioc: [u32; IOC_WORDS],
+    /// `CCTEST`.
+    test: [u32; 0x54 / 4],
     direction: [u32; 4],
     alternate: [u32; 4],
     gpio_interrupts: [Pl061Interrupts; 4],
@@ -329,6 +342,7 @@ impl Cc2538 {
             has_alternate_map: false,
             reset_source: 0,
             ioc: [0; IOC_WORDS],
+            test: [0; 0x54 / 4],
             direction: [0; 4],
             alternate: [0; 4],
             gpio_interrupts: Default::default(),
@@ -416,6 +430,7 @@ impl Peripherals for Cc2538 {
             Block::Aes => self.aes.as_mut().and_then(|aes| aes.read(offset, now)),
             Block::I2c => self.i2c.read(offset),
             Block::Udma => self.udma.read(offset),
+            Block::Test => test_word(offset).map(|word| self.test[word]),
             Block::SocAdc => self.adc.read(offset),
             Block::Analogue => (offset == IVCTRL).then_some(self.ivctrl),
             Block::Ioc => self.ioc.get(offset as usize / 4).copied(),
@@ -502,6 +517,10 @@ impl Peripherals for Cc2538 {
             },
             Block::I2c => return Ok(self.i2c.write(offset, value, now)),
             Block::Udma => return Ok(self.udma.write(offset, value)),
+            Block::Test => match test_word(offset) {
+                Some(word) => self.test[word] = value,
+                None => return Ok(false),
+            },
             Block::SocAdc => return self.adc.write(offset, value),
             Block::Analogue if offset == IVCTRL => self.ivctrl = value & 0x3f,
             Block::Analogue => return Ok(false),

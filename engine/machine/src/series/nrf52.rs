@@ -11,7 +11,7 @@ use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
-    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfRadio, NrfRng, NrfRtc, NrfTemp,
+    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp,
     NrfTimer, NrfUart, NrfWatchdog,
 };
 use joulemark_radio::{Radio, gfsk_1m, oqpsk_2450};
@@ -38,7 +38,11 @@ enum Block {
     Watchdog,
     Egu(usize),
     Ecb,
-    Packets,
+    /// A peripheral that is left out, but may be configured.
+    Idle(usize),
+    /// An SPI and I2C master.
+    Serial(usize),
+    Saadc,
     Nvmc,
     Ppi,
     CryptoCell,
@@ -57,7 +61,7 @@ const fn port(name: &'static str, number: usize) -> Instance<Block> {
         .port()
 }
 
-static INSTANCES: [Instance<Block>; 29] = [
+static INSTANCES: [Instance<Block>; 38] = [
     block("CLOCK", Block::Clock),
     block("RADIO", Block::Radio),
     block("UARTE0", Block::Uart(0)),
@@ -81,12 +85,34 @@ static INSTANCES: [Instance<Block>; 29] = [
     block("EGU4", Block::Egu(4)),
     block("EGU5", Block::Egu(5)),
     block("ECB", Block::Ecb),
-    block("CCM", Block::Packets),
+    block("CCM", Block::Idle(0)),
+    block("PWM0", Block::Idle(1)),
+    block("PWM1", Block::Idle(2)),
+    block("PWM2", Block::Idle(3)),
+    block("PWM3", Block::Idle(4)),
+    block("SPI0", Block::Serial(0)),
+    block("SPI1", Block::Serial(1)),
+    block("SPI2", Block::Serial(2)),
+    block("SPI3", Block::Serial(3)),
+    block("SAADC", Block::Saadc),
     block("NVMC", Block::Nvmc),
     block("PPI", Block::Ppi),
     Instance::new("CRYPTOCELL", Block::CryptoCell, 0x2000, 1),
     port("P0", 0),
     port("P1", 1),
+];
+
+/// What may be configured but not started, by the number of [`Block::Idle`], and the tasks that
+/// start it.
+const IDLE: [(&str, u32); 5] = [
+    (
+        "the AES engines for Bluetooth's packets and addresses (CCM, AAR)",
+        3,
+    ),
+    ("PWM's outputs (PWM0)", 6),
+    ("PWM's outputs (PWM1)", 6),
+    ("PWM's outputs (PWM2)", 6),
+    ("PWM's outputs (PWM3)", 6),
 ];
 
 /// What identifies the chip: section `factory`.
@@ -286,8 +312,9 @@ struct Nrf52 {
     watchdog: NrfWatchdog,
     egu: [NrfEgu; 6],
     ecb: NrfEcb,
-    /// CCM and AAR.
-    packets: NrfIdle,
+    idle: [NrfIdle; 5],
+    serial: [NrfSerial; 4],
+    saadc: NrfSaadc,
     cryptocell: Option<NrfCryptoCell>,
     ppi: NrfPpi,
     nvmc: Option<NrfNvmc>,
@@ -352,7 +379,9 @@ impl Nrf52 {
             watchdog: NrfWatchdog::new(hz, low),
             egu: Default::default(),
             ecb: NrfEcb::default(),
-            packets: NrfIdle::new("the AES engines for Bluetooth's packets and addresses (CCM, AAR)"),
+            idle: IDLE.map(|(name, refused)| NrfIdle::new(name, refused)),
+            serial: Default::default(),
+            saadc: NrfSaadc::default(),
             cryptocell: cryptocell.map(|_| NrfCryptoCell::new(setting("random_seed"))),
             ppi,
             nvmc: flash.map(|(range, times)| {
@@ -380,7 +409,9 @@ impl Nrf52 {
             Block::Watchdog => &mut self.watchdog,
             Block::Egu(number) => &mut self.egu[number],
             Block::Ecb => &mut self.ecb,
-            Block::Packets => &mut self.packets,
+            Block::Idle(number) => &mut self.idle[number],
+            Block::Serial(number) => &mut self.serial[number],
+            Block::Saadc => &mut self.saadc,
             Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
@@ -399,7 +430,9 @@ impl Nrf52 {
             Block::Watchdog => &self.watchdog,
             Block::Egu(number) => &self.egu[number],
             Block::Ecb => &self.ecb,
-            Block::Packets => &self.packets,
+            Block::Idle(number) => &self.idle[number],
+            Block::Serial(number) => &self.serial[number],
+            Block::Saadc => &self.saadc,
             Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
@@ -678,7 +711,10 @@ impl Peripherals for Nrf52 {
         if let Some(radio) = &mut self.radio {
             moved |= radio.transfer(memory)?;
         }
-        moved |= self.ecb.transfer(memory)?;
+        moved |= self.ecb.transfer(memory)? | self.saadc.transfer(memory)?;
+        for serial in &mut self.serial {
+            moved |= serial.transfer(memory)?;
+        }
         if let Some(cryptocell) = &mut self.cryptocell {
             moved |= cryptocell.transfer(memory, now)?;
         }
@@ -708,7 +744,9 @@ impl Peripherals for Nrf52 {
             .min(first(&self.rtc))
             .min(first(&self.egu))
             .min(self.ecb.next_event())
-            .min(self.packets.next_event())
+            .min(first(&self.idle))
+            .min(first(&self.serial))
+            .min(self.saadc.next_event())
             .min(self.clock.next_event())
             .min(self.gpiote.next_event())
             .min(self.temp.next_event())
