@@ -1127,6 +1127,62 @@ fn what_is_sent_is_what_was_secured_and_arrives() {
     );
 }
 
+/// Section 21.4: FIFO and FIFOP are inactive until the next byte to read has undergone the
+/// operation, which may begin while the frame arrives.
+#[test]
+fn a_frame_is_decrypted_while_it_arrives() {
+    let (_, key, nonce_bytes, open, ..) = VECTORS[5];
+    let [key, nonce_bytes, open] = [key, nonce_bytes, open].map(hex);
+    let text: Vec<u8> = (0..60).collect();
+    for (mode, mic) in [(3, 8), (2, 0)] {
+        for flipped in [0, 1] {
+            let mut air = pair();
+            let length = open.len() + text.len() + mic + 2;
+            let block = reversed(&nonce(&nonce_bytes, true));
+            air.radios[0].write_ram(0x130, &reversed(&key));
+            air.radios[0].write_ram(0x140, &block);
+            set_ccm(&mut air.radios[0], mode, mic, open.len());
+            air.radios[0].load(&[&[length as u8][..], &open, &text].concat());
+            air.radios[0].command(&[STXENC]);
+            busy_until(&mut air.radios[0]);
+            // The last byte of the text is changed where the code is to be wrong.
+            let last = open.len() + text.len();
+            let changed = air.radios[0].ram(last, 1)[0] ^ flipped;
+            air.radios[0].write_ram(last, &[changed]);
+            set_ccm(&mut air.radios[0], 0, mic, open.len());
+            air.radios[1].write_ram(0x100, &reversed(&key));
+            air.radios[1].write_ram(0x110, &block);
+            set_ccm(&mut air.radios[1], mode, mic, open.len());
+            air.radios[0].command(&[STXON]);
+            // 12 symbols, preamble, delimiter, length, header and two bytes.
+            air.run((6 + 5 + 1 + open.len() as u64 + 2) * 32 * US);
+            let radio = &mut air.radios[1];
+            assert_eq!(radio.read_fifo(1 + open.len())[1..], open);
+            radio.command(&[SRXDEC]);
+            assert!(!radio.level(FIFO), "not yet decrypted");
+            let mut read = Vec::new();
+            let mut early = 0;
+            for _ in 0..400 {
+                air.run(16 * US);
+                let radio = &mut air.radios[1];
+                while radio.level(FIFO) && read.len() < text.len() + mic + 2 {
+                    read.extend(radio.read_fifo(1));
+                }
+                early += usize::from(radio.level(SFD) && read.len() >= 20);
+            }
+            assert!(early > 20, "most is read while the rest arrives");
+            let mut expected = text.clone();
+            expected[59] ^= flipped;
+            assert_eq!(read[..60], expected);
+            if mic > 0 {
+                let told = if flipped == 0 { 0x00 } else { 0xff };
+                assert_eq!(read[60 + mic - 1], told, "the MIC");
+            }
+            assert_eq!(read.len(), text.len() + mic + 2);
+        }
+    }
+}
+
 #[test]
 fn the_engine_waits_for_the_frames_bytes() {
     let (_, key, nonce_bytes, open, text, mic, expected) = VECTORS[3];

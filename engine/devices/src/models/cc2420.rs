@@ -413,11 +413,8 @@ impl Cc2420 {
             strobe::STXENC => self.start_operation(now, true),
             strobe::SAES if self.operation.is_none() => {
                 let select = self.register(registers::SECCTRL0) >> 7 & 1;
-                self.operation = Some(Operation {
-                    work: Work::Block(security::key(&self.memory, select)),
-                    began: now,
-                    ends: now + self.block,
-                });
+                let work = Work::Block(security::key(&self.memory, select));
+                self.operation = Some(Operation::new(work, now, now + self.block));
             }
             _ => {}
         }
@@ -460,13 +457,12 @@ impl Cc2420 {
     /// Drive the pins that changed, and report the power state.
     fn show(&mut self, lines: &mut Lines) {
         let is_on = self.state != State::Off;
-        let is_decrypting = matches!(
-            &self.operation,
-            Some(Operation {
-                work: Work::Unsecure(_),
-                ..
-            })
-        );
+        // The next byte to read has not undergone the operation.
+        let read = self.fifo.places()[1];
+        let is_decrypting = self
+            .operation
+            .as_ref()
+            .is_some_and(|operation| operation.receives() && operation.stream.done <= read);
         let polarity = self.register(registers::IOCFG0);
         let mux = self.register(registers::IOCFG1);
         let test = |select: u16, normal| match select & 0x1f {
@@ -510,6 +506,8 @@ impl Cc2420 {
         let operation = self.operation.as_ref();
         if operation.is_some_and(|operation| operation.ends <= now) {
             self.finish_operation(now);
+        } else if operation.is_some_and(|operation| operation.stream.next <= now) {
+            self.poll_stream(now);
         }
         if self.state == State::RxSearch {
             let incoming = self.incoming.as_ref();
@@ -572,7 +570,9 @@ impl Device for Cc2420 {
             return self.due;
         }
         let operation = self.operation.as_ref();
-        let operation = operation.map_or(Picoseconds::NEVER, |operation| operation.ends);
+        let operation = operation.map_or(Picoseconds::NEVER, |operation| {
+            operation.ends.min(operation.stream.next)
+        });
         let mut next = self.due.min(operation);
         if self.state.is_hearing() {
             next = next

@@ -14,12 +14,48 @@ pub(super) enum Work {
     Unsecure(Inline),
 }
 
+/// How far the RXFIFO's first frame has undergone an operation while it arrives: bytes that have
+/// may be read (section 21.4).
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Bytes, counting the length byte.
+    pub(super) done: usize,
+    /// Blocks of the text whose key stream is there, and when the next one's is.
+    blocks: usize,
+    pub(super) next: Picoseconds,
+    /// Whether what precedes the text has been dealt with.
+    is_open: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) work: Work,
     pub(super) began: Picoseconds,
     /// [`Picoseconds::NEVER`] while the operation waits for the frame's last byte.
     pub(super) ends: Picoseconds,
+    pub(super) stream: Stream,
+}
+
+impl Operation {
+    pub(super) const fn new(work: Work, began: Picoseconds, ends: Picoseconds) -> Self {
+        let stream = Stream {
+            done: 0,
+            blocks: 0,
+            next: Picoseconds::NEVER,
+            is_open: false,
+        };
+        Self {
+            work,
+            began,
+            ends,
+            stream,
+        }
+    }
+
+    /// Whether it decrypts or authenticates a frame of the RXFIFO.
+    pub(super) const fn receives(&self) -> bool {
+        matches!(self.work, Work::Unsecure(_))
+    }
 }
 
 impl Cc2420 {
@@ -33,16 +69,50 @@ impl Cc2420 {
         let Some(inline) = inline.filter(|_| self.operation.is_none()) else {
             return;
         };
-        self.operation = Some(Operation {
-            work: if is_transmitter {
-                Work::Secure(inline)
-            } else {
-                Work::Unsecure(inline)
-            },
-            began: now,
-            ends: Picoseconds::NEVER,
-        });
+        let work = if is_transmitter {
+            Work::Secure(inline)
+        } else {
+            Work::Unsecure(inline)
+        };
+        self.operation = Some(Operation::new(work, now, Picoseconds::NEVER));
         self.poll_operation(now);
+        self.poll_stream(now);
+    }
+
+    /// Let the bytes that have arrived undergo the operation on the first frame of the RXFIFO. The
+    /// key stream of a block is made once its first byte is there. The code is checked at the
+    /// operation's end.
+    pub(super) fn poll_stream(&mut self, now: Picoseconds) {
+        let (memory, fifo, block) = (&mut self.memory, &self.fifo, self.block);
+        let Some(operation) = &mut self.operation else {
+            return;
+        };
+        let (Work::Unsecure(inline), Some(length)) = (&operation.work, fifo.length(memory)) else {
+            return;
+        };
+        let ([begin, end], stream) = (inline.text(length), &mut operation.stream);
+        let start = Picoseconds(operation.began.0 + inline.first_blocks(length) * block.0);
+        if now < start {
+            // The header is authenticated first.
+            stream.next = start;
+            return;
+        }
+        if stream.next <= now {
+            stream.blocks += usize::from(stream.is_open);
+            stream.next = Picoseconds::NEVER;
+        }
+        stream.is_open = true;
+        let [arrived, _] = fifo.places();
+        let decrypts = inline.mode != security::Mode::CbcMac;
+        let ready = if decrypts { begin + 16 * stream.blocks } else { end };
+        let limit = arrived.min(ready).min(end);
+        for place in stream.done.max(begin)..limit {
+            fifo.mask(memory, place, inline.pad(place - begin));
+        }
+        stream.done = stream.done.max(limit);
+        if stream.next == Picoseconds::NEVER && arrived > ready && ready < end {
+            stream.next = now + block;
+        }
     }
 
     /// The frame that an operation needs, if it is complete.
@@ -112,6 +182,11 @@ impl Cc2420 {
                 self.refresh(now);
             }
             (Work::Unsecure(inline), Some(mut frame)) => {
+                // As it arrived.
+                let begin = inline.text(frame.len() - 1)[0];
+                for place in begin..operation.stream.done {
+                    frame[place] ^= inline.pad(place - begin);
+                }
                 inline.unsecure(&mut frame);
                 self.fifo.replace_first(&mut self.memory, &frame);
             }

@@ -137,6 +137,22 @@ impl RxFifo {
         )
     }
 
+    /// Number of bytes of the first frame that have arrived, read or not, and of those that were
+    /// read.
+    pub fn places(&self) -> [usize; 2] {
+        [self.write - self.frame, self.read - self.frame]
+    }
+
+    /// The length of the first frame, if its length byte has arrived.
+    pub fn length(&self, memory: &Memory) -> Option<usize> {
+        (self.write > self.frame).then(|| usize::from(memory[at(self.frame)] & 0x7f))
+    }
+
+    /// Change a byte of the first frame, counting its length byte.
+    pub fn mask(&self, memory: &mut Memory, place: usize, pad: u8) {
+        memory[at(self.frame + place)] ^= pad;
+    }
+
     /// Replace the first frame's bytes, as far as they have arrived.
     pub fn replace_first(&mut self, memory: &mut Memory, frame: &[u8]) {
         self.is_held = false;

@@ -5,6 +5,7 @@ use joulemark_radio::oqpsk_2450::PHY;
 
 use super::addresses::{self, Verdict};
 use super::registers;
+use super::engine::Operation;
 use super::{CALIBRATION, Cc2420, State, bytes, symbols};
 
 /// `RSSI_OFFSET`, approximately (section 23).
@@ -195,6 +196,11 @@ impl Cc2420 {
         if received == 0 {
             return incoming.byte_end(0);
         }
+        let operation = self.operation.as_ref();
+        if operation.is_some_and(Operation::receives) {
+            // Each byte undergoes the operation as it arrives.
+            return incoming.byte_end(received);
+        }
         let mut place = incoming.length.min(received + self.fifo.room());
         match incoming.verdict {
             Verdict::Needs(needed) => place = place.min(needed),
@@ -280,6 +286,7 @@ impl Cc2420 {
         if place >= length {
             self.finish_frame(now, is_right);
         }
+        self.poll_stream(now);
     }
 
     /// Ignore the rest of a frame for another device (section 18).

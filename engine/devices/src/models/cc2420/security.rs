@@ -100,6 +100,31 @@ impl Inline {
         }
     }
 
+    /// Where the encrypted or authenticated text begins and ends, counting the length byte.
+    pub fn text(&self, length: usize) -> [usize; 2] {
+        let layout = self.layout(length);
+        [layout.text, layout.mic]
+    }
+
+    /// The number of blocks that AES encrypts before the text.
+    pub fn first_blocks(&self, length: usize) -> u64 {
+        let open = self.layout(length).text - 1;
+        match self.mode {
+            Mode::Ccm if open > 0 => 1 + (2 + open).div_ceil(16) as u64,
+            Mode::Ccm => 1,
+            _ => 0,
+        }
+    }
+
+    /// What the byte at a place in the text is combined with.
+    pub fn pad(&self, place: usize) -> u8 {
+        if self.mode == Mode::CbcMac {
+            return 0;
+        }
+        let first = u16::from_be_bytes([self.nonce[14], self.nonce[15]]);
+        self.key_stream(first.wrapping_add((place / 16) as u16))[place % 16]
+    }
+
     /// The bytes of a frame, including its length byte, that are needed before the operation can
     /// end.
     pub fn bytes(&self, length: usize, is_transmitter: bool) -> usize {
