@@ -671,6 +671,9 @@ class Transmission:
     @property
     def power_dbm(self) -> float: ...
     @property
+    def sync(self) -> int:
+        """Its synchronisation word, such as a connection's access address; 0 for the PHY's own."""
+    @property
     def frame(self) -> bytes:
         """Its bytes without those of the PHY, including the check sequence."""
     @property

@@ -35,6 +35,7 @@ fn receive(radio: &mut Radio, bytes: Vec<u8>, id: u64) {
             delimiter: Picoseconds(delimiter),
             frequency_mhz: CHANNEL_11_MHZ,
             power_dbm: -60.0,
+            sync: 0,
         },
         byte: PHY.byte,
         end: Picoseconds(radio.now + air_us * US),

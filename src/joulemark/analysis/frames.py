@@ -1,7 +1,10 @@
 """Parse IEEE 802.15.4 frames (IEEE Std 802.15.4-2015, 7.2, 7.4 and 9.4)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from joulemark._engine import Transmission
 
 Kind = Literal["beacon", "data", "acknowledgment", "command", "other"]
 _KINDS: dict[int, Kind] = {0: "beacon", 1: "data", 2: "acknowledgment", 3: "command"}
@@ -199,6 +202,49 @@ def name(address: bytes | None) -> str:
     if address is None:
         return "?"
     return "all" if address == b"\xff\xff" else address.hex()
+
+
+_ADVERTISING = (
+    "ADV_IND",
+    "ADV_DIRECT_IND",
+    "ADV_NONCONN_IND",
+    "SCAN_REQ",
+    "SCAN_RSP",
+    "CONNECT_IND",
+    "ADV_SCAN_IND",
+    "ADV_EXT_IND",
+)
+"""PDU types of advertising: Bluetooth Core Specification 5.4, volume 6, part B, 2.3."""
+
+
+BLUETOOTH = "gfsk-1m"
+"""The name of Bluetooth LE's PHY."""
+
+
+def describe_sent(sent: "Transmission") -> str:
+    """Describe what was on the air in a few words."""
+    if not sent.frame:
+        return "carrier"
+    frame = sent.frame[: -sent.phy.check_bytes]
+    if sent.phy.name == BLUETOOTH:
+        return describe_bluetooth(frame, sent.sync)
+    return describe(frame)
+
+
+def describe_bluetooth(packet: bytes, sync: int) -> str:
+    """Describe a packet of Bluetooth LE in a few words.
+
+    Args:
+        packet: what follows the access address, without the check sequence.
+        sync: its access address; 0 for that of advertising.
+    """
+    if sync:
+        return f"a packet of connection {sync:08x}"
+    kind = packet[0] & 15 if packet else len(_ADVERTISING)
+    if kind >= len(_ADVERTISING):
+        return "an unknown packet of advertising"
+    sender = packet[7:1:-1].hex(":")
+    return f"{_ADVERTISING[kind]} of {sender}" if sender else _ADVERTISING[kind]
 
 
 def describe(psdu: bytes) -> str:

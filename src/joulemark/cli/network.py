@@ -270,16 +270,21 @@ def _piece(
 ) -> list[tuple[int, str]]:
     """Process a slice; return lines of the timeline with their times."""
     from joulemark.analysis.auditor import Seen
-    from joulemark.analysis.frames import describe
+    from joulemark.analysis.frames import BLUETOOTH, describe_sent
 
     names = running.names
     lines: list[tuple[int, str]] = []
     for t in piece.transmissions:
         totals.frames.note(t)
-        flaws = auditor.look(Seen(names[t.mote], t.phy, t.begin_ps, t.frame)) if t.frame else []
+        is_bluetooth = t.phy.name == BLUETOOTH
+        audited = t.frame and not is_bluetooth
+        flaws = auditor.look(Seen(names[t.mote], t.phy, t.begin_ps, t.frame)) if audited else []
         totals.flaws += flaws
         channel = t.phy.channel(t.frequency_mhz)
-        if capture is not None and t.frame:
+        if capture is not None and t.frame and is_bluetooth:
+            comment = _comment(t, names, flaws)
+            capture.add_bluetooth(t.frame, begin_ps=t.begin_ps, sync=t.sync, comment=comment)
+        elif capture is not None and t.frame:
             received = [h.power_dbm for h in t.hearings if h.outcome == "received"]
             asn = auditor.slots.at(t.begin_ps, names[t.mote])
             slots = running.network.slots
@@ -295,9 +300,7 @@ def _piece(
                 slot_us=None if asn is None or slots is None else slots.length_us,
                 comment=_comment(t, names, flaws),
             )
-        what = (
-            f"{describe(t.frame[: -t.phy.check_bytes])}, {len(t.frame)} B" if t.frame else "carrier"
-        )
+        what = describe_sent(t) + (f", {len(t.frame)} B" if t.frame else "")
         cut = ", stopped" if t.is_cut else ""
         where = f"on {channel}" if channel else f"at {t.frequency_mhz} MHz, which is no channel"
         text = f"{names[t.mote]} sends {where}: {what}{cut}; {_truth(t, names)}"

@@ -1,4 +1,4 @@
-"""Frames on the air as a capture for Wireshark: pcapng, link type IEEE 802.15.4 TAP."""
+"""Frames on the air as a capture for Wireshark: pcapng of IEEE 802.15.4 TAP and Bluetooth LE."""
 
 import struct
 from pathlib import Path
@@ -8,6 +8,9 @@ from typing import BinaryIO, Self
 from joulemark.errors import InputError
 
 _TAP = 283
+_BLUETOOTH_LE = 251
+_ADVERTISING = 0x8E89BED6
+"""The access address of advertising: Bluetooth Core Specification 5.4, volume 6, part B, 2.1.2."""
 _NANOSECONDS = 9
 _COMMENT = 1
 
@@ -48,9 +51,10 @@ class Capture:
         section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
         application = (4, b"joulemark")
         self._write(_block(0x0A0D0D0A, section + _options(application)))
-        interface = struct.pack("<HHI", _TAP, 0, 0)
         resolution = (9, bytes([_NANOSECONDS]))
-        self._write(_block(1, interface + _options((2, b"medium"), resolution)))
+        for link, name in ((_TAP, b"medium"), (_BLUETOOTH_LE, b"Bluetooth LE")):
+            interface = struct.pack("<HHI", link, 0, 0)
+            self._write(_block(1, interface + _options((2, name), resolution)))
 
     def add(
         self,
@@ -94,8 +98,24 @@ class Capture:
         if slot_us is not None:
             values += _value(9, struct.pack("<I", slot_us))
         packet = struct.pack("<BBH", 0, 0, 4 + len(values)) + values + psdu
+        self._packet(0, packet, begin_ps, comment)
+
+    def add_bluetooth(self, packet: bytes, *, begin_ps: int, sync: int, comment: str) -> None:
+        """Add a packet of Bluetooth LE.
+
+        Args:
+            packet: what follows the access address, not whitened.
+            begin_ps: when its preamble began.
+            sync: its access address; 0 for that of advertising.
+            comment: the packet's fate according to the medium.
+        """
+        address = struct.pack("<I", sync or _ADVERTISING)
+        self._packet(1, address + packet, begin_ps, comment)
+
+    def _packet(self, interface: int, packet: bytes, begin_ps: int, comment: str) -> None:
         time = begin_ps // 1000
-        header = struct.pack("<IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(packet), len(packet))
+        size = len(packet)
+        header = struct.pack("<IIIII", interface, time >> 32, time & 0xFFFFFFFF, size, size)
         body = header + packet + bytes(-len(packet) % 4)
         self._write(_block(6, body + _options((_COMMENT, comment.encode()))))
 

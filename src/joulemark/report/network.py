@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joulemark.analysis.frames import describe
+from joulemark.analysis.frames import describe_sent
 from joulemark.report import page
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Timeline:
                         track.append([start, end, state, interval.clock_hz])
                         self._count += 1
         for t in piece.transmissions:
-            text = describe(t.frame[: -t.phy.check_bytes]) if t.frame else "carrier"
+            text = describe_sent(t)
             heard = [[h.mote, h.outcome or "unknown"] for h in t.hearings]
             channel = t.phy.channel(t.frequency_mhz)
             where = f"{t.frequency_mhz} MHz" if channel is None else f"channel {channel}"

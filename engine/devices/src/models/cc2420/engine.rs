@@ -184,8 +184,9 @@ impl Cc2420 {
             (Work::Unsecure(inline), Some(mut frame)) => {
                 // As it arrived.
                 let begin = inline.text(frame.len() - 1)[0];
-                for place in begin..operation.stream.done {
-                    frame[place] ^= inline.pad(place - begin);
+                let done = operation.stream.done.max(begin);
+                for (place, byte) in frame[begin..done].iter_mut().enumerate() {
+                    *byte ^= inline.pad(place);
                 }
                 inline.unsecure(&mut frame);
                 self.fifo.replace_first(&mut self.memory, &frame);
