@@ -163,7 +163,11 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ("--board telosb", 3, "does not write the flash of the msp430f1611; take a board with"),
+        (
+            "--board telosb",
+            3,
+            "does not write the flash of the msp430f1611; there is for nrf52840-dk",
+        ),
         ("--board nrf52840-dk --image 64Q", 3, "--image: '64Q' is no size"),
         ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),
         ("--board nrf52840-dk --signature rsa", 3, "no such signature; there are ecdsa-p256"),

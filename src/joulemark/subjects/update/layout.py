@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from joulemark._engine import Image
-from joulemark.catalogue import chips
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Implementation, library
 from joulemark.errors import InputError, UnsatisfiedError
@@ -77,18 +77,23 @@ def _up(size: int, page: int) -> int:
     return -(-size // page) * page
 
 
+def _page_bytes(board: Board) -> int:
+    """Return the bytes of a flash page; 0 if the bootloader does not run on the board."""
+    chip = chips.load_chip(board.chip)
+    return armv7m.flash_page_bytes(chip) if chip.core == "armv7m" else 0
+
+
 def check_board(board: Board) -> int:
     """Return the bytes of a flash page.
 
     Raises:
         InputError: the bootloader does not run on the board.
     """
-    chip = chips.load_chip(board.chip)
-    page = armv7m.flash_page_bytes(chip) if chip.core == "armv7m" else 0
+    page = _page_bytes(board)
     if page == 0:
-        what = f"no bootloader for it: the firmware does not write the flash of the {chip.name}"
-        mend = "take a board with a Cortex-M3 or M4, such as nrf52840-dk or openmote-cc2538"
-        raise InputError(what, f"--board {board.name}", mend)
+        what = f"no bootloader for it: the firmware does not write the flash of the {board.chip}"
+        able = [name for name in boards.names() if _page_bytes(boards.load_board(name))]
+        raise InputError(what, f"--board {board.name}", f"there is for {', '.join(able)}")
     return page
 
 
