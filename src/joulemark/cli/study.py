@@ -150,8 +150,8 @@ def _show(conducted: "Conducted") -> None:
     file = conducted.study.file
     typer.echo(f"{file.title}\n{file.authors}, {file.published}\n{counts(conducted)}\n")
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("item", "what", "paper", "ours", "ratio", "best", "verdict"):
-        right = column in ("paper", "ours", "ratio", "best")
+    for column in ("item", "what", "paper", "ours", "ratio", "today", "verdict"):
+        right = column in ("paper", "ours", "ratio", "today")
         table.add_column(column, justify="right" if right else "left")
     for result in conducted.results:
         table.add_row(

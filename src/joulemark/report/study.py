@@ -20,9 +20,9 @@ from joulemark.studies.conduct import BEST, Conducted, Result
 from joulemark.studies.study import Plot, Section
 from joulemark.studies.units import dimension, shown
 
-_COLOURS = {"paper": "#b3261e", "ours": "#4c78a8", "best today": "#0b6e4f"}
-_SHAPES = {"paper": "diamond", "ours": "circle", "best today": "triangle-right"}
-_SIZES = {"paper": 190, "ours": 60, "best today": 60}
+_COLOURS = {"paper": "#b3261e", "ours": "#4c78a8", "today": "#0b6e4f"}
+_SHAPES = {"paper": "diamond", "ours": "circle", "today": "triangle-right"}
+_SIZES = {"paper": 190, "ours": 60, "today": 60}
 """The paper's mark is larger, so that it shows where ours lies on it."""
 _AXES = {"size": "message (bytes)", "level": "security level"}
 
@@ -35,7 +35,7 @@ def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
         values = {
             "paper": result.paper,
             "ours": result.ours.high,
-            "best today": result.best.high,
+            "today": result.best.high,
         }
         rows += [
             {"label": labels[what], "item": what, "whose": whose, "value": shown(value, unit)}
@@ -85,7 +85,7 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
     for name in plot.quantities:
         asked = conducted.study.quantities[name]
         lists = {key: value for key, value in asked.items() if isinstance(value, list)}
-        for whose, variant in (("ours", ""), ("best today", BEST)):
+        for whose, variant in (("ours", ""), ("today", BEST)):
             found = conducted.series(name, variant)
             same = variant and np.array_equal(found.value, conducted.series(name).value)  # type: ignore[arg-type]
             if found.value is None or len(lists) != 1 or same:
@@ -99,7 +99,7 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
             ]
     if not rows:
         return None
-    both = [whose for whose in ("ours", "best today") if any(r["whose"] == whose for r in rows)]
+    both = [whose for whose in ("ours", "today") if any(r["whose"] == whose for r in rows)]
     frame = pd.DataFrame(rows)
     base = alt.Chart(frame).encode(
         x=alt.X(f"{over}:Q", title=_AXES.get(over, over)).axis(labelOverlap=True, labelFlush=True),
