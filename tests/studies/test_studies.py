@@ -147,6 +147,7 @@ def test_what_lacks_a_tool_is_left_out_and_the_rest_is_judged(
     assert told["left_out"] == some.left_out
     assert len(told["results"]) == len(every) - len(left)
     assert f"{len(left)} item" in left_out(some)[0]
+    assert {r.cause for r in some.results} == {None}, "not all rows are there"
     lacking.add("all")
     only = [item for item in found.items if item.id in left]
     with Store(tmp_path / "none.db") as store:

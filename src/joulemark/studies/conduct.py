@@ -164,6 +164,9 @@ class Conducted:
         self.left_out = Counter(told for told in lacks.values() if told)
         """The number of items that were not judged, by the tools that they need."""
         judged = [item for item in items if not lacks.get(item.id)]
+        if self.left_out:
+            # Some of the rows that a cause is held against are not there.
+            self.changes, self._causes = {}, False
         if self.left_out and not judged:
             raise ToolError("; ".join(self.left_out), f"study {study.name}")
         basis = {item.id: self.ours(item) for item in measured}
