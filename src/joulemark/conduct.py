@@ -188,7 +188,8 @@ def conduct(
         StoreError: the store cannot be read or written.
     """
     least = {point.key: point.least_trials for point in work.points}
-    found = {} if fresh else store.served(least)
+    seeds = {point.key: point.seed for point in work.points}
+    found = {} if fresh else store.served(seeds)
     served = {key: one for key, one in found.items() if one.trials >= least[key]}
     left = least.keys() - served.keys()
     measured: list[Record[Subject]] = []

@@ -63,9 +63,9 @@ def test_numbers_are_made_again_from_their_commands(
         assert program == "joulemark"
         joulemark(*arguments, "--store", again)
     with Store(again, "read") as opened:
-        made_again = {r.case.digest: r for r in opened.records()}
+        made_again = {r.key: r for r in opened.records()}
     for record in chosen:
-        other = made_again[record.case.digest]
+        other = made_again[record.key]
         assert other.quantities == record.quantities, str(record.case)
         assert other.trials == record.trials
     assert len(made_again) == COUNT

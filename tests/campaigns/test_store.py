@@ -123,18 +123,20 @@ def test_a_failed_record_is_never_served(location: str) -> None:
     with Store(location) as store:
         for record in (RECORD, FAILED, leaky):
             store.append(record)
-        served = store.served(["k", "f", "l", "absent"])
+        served = store.served(dict.fromkeys(("k", "f", "l", "absent")))
         assert set(served) == {"k", "l"}
         assert store.load([served["k"].id]) == [RECORD]
         good, leaking = served["k"], served["l"]
         assert good == Served(good.id, False, False, RECORD.trials or 0)
         assert leaking == Served(leaking.id, True, True, 2)
+        asked_for = RECORD.provenance.seed
+        assert set(store.served({"k": asked_for, "l": asked_for + 1})) == {"k"}
 
 
 def test_thousands_of_keys_are_looked_up(location: str) -> None:
     with Store(location) as store:
         store.append(RECORD)
-        assert set(store.served([*map(str, range(40_000)), "k"])) == {"k"}
+        assert set(store.served(dict.fromkeys([*map(str, range(40_000)), "k"]))) == {"k"}
 
 
 def test_failed_records_can_be_pruned(location: str) -> None:
@@ -390,7 +392,7 @@ def test_a_flipped_byte_is_a_stores_error_or_none(
     try:
         with Store(path) as store:
             store.records()
-            store.served(["1"])
+            store.served({"1": None})
             store.append(RECORD)
     except StoreError:
         pass

@@ -16,6 +16,7 @@ from joulemark.analysis.choice import FRONT, Demands, Option
 from joulemark.catalogue.primitives import Library
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
+from joulemark.subjects.primitive import choose as choosing
 from made import made
 
 CASE = ("choose", "--board", "telosb", "--kind", "hash", "--size", "16")
@@ -190,7 +191,44 @@ def test_nothing_that_satisfies_says_what_to_give_up(store: str) -> None:
     done = joulemark(*asked, "--max-flash", "10", "--explain", code=13)
     assert "flash at most 10 bytes:" in done.stdout
     assert "sha-256: " in done.stdout
-    assert "give up one: flash at most 10 bytes" in done.stderr
+    assert "; give up flash at most 10 bytes\n" in done.stderr
+
+
+def test_what_is_to_be_given_up_helps(store: str) -> None:
+    """Each alternative that is named leaves something, and no part of it does alone."""
+    asked = choosing.question("telosb", "hash", size=16)
+    with Store(store, "read") as opened:
+        for demands in (
+            Demands(max_flash_bytes=10, max_stack_bytes=10),
+            Demands(max_flash_bytes=1000, max_stack_bytes=100, security_bits=512),
+        ):
+            answer = choosing.answer(asked, demands, opened, None)
+            assert not answer.good
+            objections = [set(o) for o in answer.objections.values()]
+            named = [set(text.split(" and ")) for text in answer.surrenders()]
+            assert named
+            for given_up in named:
+                assert given_up in objections
+                assert not any(o < given_up for o in objections)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("--kind", "hash", "--ad-size", "16"), "--ad-size: a hash takes no associated data"),
+        (("--kind", "aead", "--ad-size", "5000"), "--ad-size: none takes associated data of 5000"),
+        (("--kind", "hash", "--implementation", "foo"), "--implementation: foo matches nothing"),
+        (("--kind", "aead", "--size", "65535"), "--size: none takes a message of 65535 bytes"),
+    ],
+)
+def test_what_cannot_be_says_so_from_the_store_too(
+    store: str, asked: tuple[str, ...], told: str
+) -> None:
+    run = ("choose", "--board", "telosb", *asked, "--store", store)
+    for more in ((), ("--stored",)):
+        said = joulemark(*run, *more, code=3).stderr
+        assert told in said
+        assert "--stored" not in said
 
 
 def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> None:

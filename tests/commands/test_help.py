@@ -28,7 +28,8 @@ def test_help_has_examples(name: str) -> None:
         command = group.get_command(None, called)
         with typer.Context(command) as context:
             ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
-            command.make_parser(context).parse_args(list(ours))
+            _, left, _ = command.make_parser(context).parse_args(list(ours))
+            assert left == [], line
 
 
 def test_what_is_no_terminal_gets_lines(

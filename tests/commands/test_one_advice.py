@@ -205,6 +205,14 @@ def test_the_address_holds_the_question(page: Page) -> None:
     page.locator("[data-ask=secrets]").select_option("any")
     page.locator("[data-ask=hardware]").uncheck()
     said = page.locator("#sentence").inner_text()
+    for size, answer in (
+        ("-5", "A message has a whole number of bytes"),
+        ("100000", "No message of 100,000 bytes was measured on telosb"),
+    ):
+        page.locator("[data-ask=size]").fill(size)
+        assert page.locator("#sentence").inner_text().startswith(answer)
+    page.locator("[data-ask=size]").fill("40")
+    assert page.locator("#sentence").inner_text() == said
     assert "for 40 bytes" in said
     assert "mAh a year" in said
     assert f"How far off: {_TELOSB}" in said
@@ -280,7 +288,7 @@ def test_each_accelerator_is_in_the_default_campaign_for_all_that_it_computes() 
 def test_what_was_left_out_is_said(store: Path) -> None:
     asked = (*_asked("telosb", "hash", 64), "--stored", "--store", str(store))
     text = " ".join(joulemark(*asked).stdout.split())
-    assert re.search(r"left out: \d+ implementations, 0 of them with hardware \(", text)
+    assert re.search(r"left out: \d+ implementations, none of them with hardware \(", text)
     algorithm = library()["aes-128-ccm"]
     told = left_out(set(), boards.load_board("openmote-cc2538"), [algorithm])
     assert "2 of them with hardware (aes-128-ccm/cc2538-ccm-engine," in told

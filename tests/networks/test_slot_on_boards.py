@@ -74,9 +74,9 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
         assert json.loads(again.stdout) == [row]
     # The certificate can be proved again; with a tick more or less, it does not hold.
     for ticks, code, said in (
-        (0, 0, "are minimal"),
-        (1, 13, "are not minimal now"),
-        (-1, 13, "are too short now"),
+        (0, 0, "is the shortest"),
+        (1, 13, "is not the shortest now"),
+        (-1, 13, "is too short now"),
     ):
         changed = json.loads(proved.read_text())
         changed["proved"][0]["slot_ticks"] += ticks

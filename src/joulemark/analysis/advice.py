@@ -105,7 +105,7 @@ def left_out(
         The line; empty if nothing is left out.
     """
     core = board.instruction_set
-    every = _beside(have, board, algorithms)
+    every = [w for w in _beside(have, board, algorithms) if w.algorithm.status not in UNSAFE]
     ways = [way for way in every if not way.is_on_request(core)]
     named = on_request(have, board, (way.algorithm for way in every))
     if not ways:
@@ -113,7 +113,7 @@ def left_out(
     names = ", ".join(map(str, sorted(ways, key=lambda w: (not w.accelerators, str(w)))[:3]))
     hardware = sum(bool(way.accelerators) for way in ways)
     return (
-        f"left out: {counted(len(ways), 'implementation')}, {hardware} of them with "
+        f"left out: {counted(len(ways), 'implementation')}, {hardware or 'none'} of them with "
         f"hardware ({names}{', ...' if len(ways) > 3 else ''}); any of them may take less: "
         "`joulemark choose` measures them, with each compiler and optimisation"
         f"{'; ' + named if named else ''}"

@@ -483,7 +483,7 @@ class _Device:
             ampere = sum(self.state_a(state) * share for state, share in shares.items())
             text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
             bound = accuracy.of_chip(self.board.chip).bound
-            spent = self.quantity(name, seconds, bound, text)
+            spent = self.quantity(name, seconds, bound and bound * seconds, text)
             return seconds, self.volt * (ampere - self.sleep_a) * spent
         nj = record.energy_gross_nj or 0.0
         text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {meter} meter)"

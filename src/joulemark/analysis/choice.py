@@ -355,7 +355,8 @@ class Question:
         hz = self.board.clock_profile(self.clock).hz
         message = f", {self.message_bytes} bytes{ad}" if self.sized else ""
         served, kinds = " and ".join(self.operations), " or ".join(self.service.operations)
-        return f"{served} of {kinds}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
+        what = kinds if served == kinds else f"{served} of {kinds}"
+        return f"{what}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
 
     @property
     def operations(self) -> Sequence[str]:
@@ -451,6 +452,19 @@ class Answer:
                 builds = result.setdefault(reason, {})
                 builds[name] = builds.get(name, 0) + 1
         return result
+
+    def surrenders(self) -> list[str]:
+        """Return what could be given up for an answer: the fewest demands first.
+
+        Each is a smallest set of demands without which something would be left. Of what was not
+        measured, only the demands are known that nothing measured could meet: it is said.
+        """
+        met = {frozenset(self.objections[o.build]): "" for o in self.found}
+        for reasons in self.unmeasured.values():
+            met.setdefault(frozenset(reasons), " (perhaps: it was not measured)")
+        least = [s for s in met if not any(other < s for other in met)]
+        least.sort(key=lambda s: (bool(met[s]), len(s), sorted(s)))
+        return [" and ".join(sorted(s)) + met[s] for s in least]
 
     def row(self, option: Option, every_s: float | None = None) -> dict[str, Any]:
         """Return an option as users see it, by column.

@@ -52,7 +52,7 @@ def jobs(
         except BuildError as error:
             image = error
         of_image = image.build_id if isinstance(image, BuiltImage) else str(image)
-        shared = [METHOD, method, of_image, machine.digest, campaign.seed, campaign.trials]
+        shared = [METHOD, method, of_image, machine.digest, campaign.trials]
         yield Job(
             firmware=replace(firmware, board_name=machine.name, clock=machine.default_clock),
             image=image,
@@ -79,4 +79,4 @@ def _point(
     )
     placed = replace(case, conditions=conditions)
     key = hashlib.sha256(f"{json.dumps(shared)}{placed.canonical}".encode()).hexdigest()
-    return Point(case=placed, trials=campaign.trials or 1, key=key)
+    return Point(case=placed, trials=campaign.trials or 1, key=key, seed=campaign.seed)

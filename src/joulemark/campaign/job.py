@@ -54,6 +54,9 @@ class Point:
     key: str
     least_trials: int = 0
     """A record of the store with fewer trials does not serve."""
+    seed: int | None = None
+    """Seed of the inputs if one is asked for: then a record of other inputs does not serve. It is
+    no part of the key, under which the case is found whatever its inputs were."""
 
 
 @dataclass(frozen=True, kw_only=True)

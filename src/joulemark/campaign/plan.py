@@ -109,8 +109,6 @@ def plan(
             "image": _of_image(images[firmware]),
             "primitive": _of_primitive(library[firmware.primitive]),
             "setup": [str(detail) for detail in setup.details],
-            # A given seed is part of the case; a drawn one is as good as any other.
-            "seed": campaign.seed,
             **_of_board(firmware, setup),
         }
         prefix = json.dumps(shared, sort_keys=True)
@@ -118,7 +116,10 @@ def plan(
             Job(
                 firmware=firmware,
                 image=images[firmware],
-                points=tuple(_point(c, setup.runs or _trials(c, campaign), prefix) for c in some),
+                points=tuple(
+                    _point(c, setup.runs or _trials(c, campaign), prefix, campaign.seed)
+                    for c in some
+                ),
                 seed=seed,
                 project_commit=commit,
             )
@@ -153,9 +154,9 @@ def _trials(case: Case, campaign: PrimitiveOptions) -> int:
     return DEFAULT_TRIALS
 
 
-def _point(case: Case, trials: int, shared: str) -> Point:
+def _point(case: Case, trials: int, shared: str, seed: int | None) -> Point:
     key = hashlib.sha256(f"{shared}{trials}{case.canonical}".encode()).hexdigest()
-    return Point(case=case, trials=trials, key=key)
+    return Point(case=case, trials=trials, key=key, seed=seed)
 
 
 def _of_primitive(algorithm: Algorithm) -> list[str]:

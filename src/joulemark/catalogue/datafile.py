@@ -21,6 +21,8 @@ class DataModel(BaseModel):
 
 
 UNKNOWN = "unknown key"
+NOT_YET_CHECKED = "not_yet_checked"
+"""Key of a copy that `joulemark new` wrote: it is refused until its constants were checked."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -62,4 +64,6 @@ def read(path: Path, model: type[Model]) -> Model:
     except ValidationError as error:
         key, what = wrong(error)
         mend = "remove it or correct its spelling" if what == UNKNOWN else None
+        if key == NOT_YET_CHECKED:
+            what, mend = "this is a copy of another's file", str(found[key])
         raise InputError(what, f"{path}, key {key}", mend) from error

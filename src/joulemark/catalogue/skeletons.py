@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from joulemark.catalogue import boards, chips, kinds
+from joulemark.catalogue.datafile import NOT_YET_CHECKED
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import NAME, Primitive, library
@@ -206,7 +207,7 @@ def _renamed(text: str, old: str, new: str, what: str) -> str:
     return (
         f"# A copy of {old}. Go through every constant and its source: what is left as it is\n"
         f"# says that the {what} {new} has it too. Then remove the next line.\n"
-        f'not_yet_checked = "remove this line when every constant is this {what}\'s own"\n'
+        f'{NOT_YET_CHECKED} = "remove this line when every constant is this {what}\'s own"\n'
         + renamed
     )
 

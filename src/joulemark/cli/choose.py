@@ -244,7 +244,8 @@ def choose(
         raise UnsatisfiedError(
             f"none of {len(answer.found) + len(answer.unmeasured)} satisfies all demands: {asked}",
             None,
-            f"give up one: {'; '.join(removed)}" + ("" if explain else "; --explain says more"),
+            f"give up {'; or '.join(answer.surrenders())}"
+            + ("" if explain else "; --explain says more"),
         )
 
 

@@ -1,6 +1,6 @@
 """`joulemark handshake`: price a handshake for each side, message by message.
 
-joulemark handshake edhoc-3-2-aes-128 --board nrf52840-dk
+joulemark handshake --primitive edhoc-3-2-aes-128 --board nrf52840-dk
 """
 
 import json
@@ -123,7 +123,7 @@ def handshake(
         share = 100 * year / capacity_j
         batteries[side] = {"per_day": per_day, "year_j": year, "percent_of_a_battery_a_year": share}
         lines.append(
-            f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
+            f"{side}: {per_day:g} a day: {year:.3g} J a year, {share:.2g}% of a "
             f"battery of {battery_mah:g} mAh at {volts:g} V"
         )
     lines += bounds.lines(priced.errors)
@@ -258,8 +258,9 @@ def _air_lines(side: "Side", implementation: str) -> list[str]:
     )
     largest = sorted(side.parts.items(), key=lambda part: -part[1][0])[:_PARTS_SHOWN]
     parts = ", ".join(f"{name.removeprefix('primitives/')} {f:,}" for name, (f, _) in largest)
+    who = side.side if side.name == side.side else f"{side.side} {side.name}"
     return [
-        f"{side.side} {side.name}: {implementation} on {side.board} at "
+        f"{who}: {implementation} on {side.board} at "
         f"{side.clock_hz / 1e6:g} MHz, {side.build}; "
         f"{side.flash_bytes:,} B flash, {side.ram_bytes:,} B RAM in all",
         *_aligned(rows, 1),

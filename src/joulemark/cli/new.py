@@ -1,6 +1,6 @@
 """`joulemark new`: begin a primitive, kind, part, board, chip, scenario, study or campaign.
 
-joulemark new primitive block-cipher/aes-128/mine --out joulemark
+joulemark new primitive block-cipher/aes/mine --out joulemark
 """
 
 from enum import StrEnum

@@ -46,6 +46,6 @@ def slot_check(
             failed = failed or error
             typer.echo(f"fails: {error}", err=True)
             continue
-        typer.echo(f"{one.case.case}: {one.slot_ms:.3f} ms are minimal; {'; '.join(held)}")
+        typer.echo(f"{one.case.case}: {one.slot_ms:.3f} ms is the shortest; {'; '.join(held)}")
     if failed is not None:
         raise failed

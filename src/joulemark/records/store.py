@@ -6,7 +6,7 @@ Each append is one transaction, so a kill at any moment loses nothing that was w
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -231,7 +231,7 @@ class Store(Closes):
         Raises:
             StoreError: they could not be written; the store is unchanged.
         """
-        known = self.served(record.key for record in some)
+        known = self.served(dict.fromkeys(record.key for record in some))
         self.append(*(record for record in some if record.key not in known))
 
     def records(self, *, history: bool = False) -> list[Record[Subject]]:
@@ -270,19 +270,25 @@ class Store(Closes):
         with self._transaction("read") as connection:
             return connection.execute(sa.select(records.c.id).limit(1)).first() is None
 
-    def served(self, keys: Iterable[str]) -> dict[str, Served]:
-        """Return the last good record of each of these keys that has one."""
+    def served(self, seeds: Mapping[str, int | None]) -> dict[str, Served]:
+        """Return the last good record of each key that has one.
+
+        Args:
+            seeds: by key, the seed that its inputs must be of; None takes any.
+        """
         found: dict[str, Served] = {}
         shown = (records.c.finding, records.c.secret_independent_claim, records.c.trials)
-        wanted = sorted(set(keys))
+        wanted = sorted(seeds)
         with self._transaction("read") as connection:
             for some in _chunks(wanted):
                 query = (
-                    sa.select(records.c.key, records.c.id, *shown)
+                    sa.select(records.c.key, records.c.id, records.c.seed, *shown)
                     .where(records.c.status == "ok", records.c.key.in_(some))
                     .order_by(records.c.id)
                 )
-                for key, identity, finding, claim, trials in connection.execute(query):
+                for key, identity, seed, finding, claim, trials in connection.execute(query):
+                    if seeds[key] not in (None, seed):
+                        continue
                     dependent = finding in DEPENDENT
                     contradicts = dependent and bool(claim)
                     found[key] = Served(identity, dependent, contradicts, trials or 0)

@@ -168,6 +168,10 @@ function adviser(columns, { needs, places: about }) {
 
   function sentence({ need, size, good }, now) {
     const there = about[now.place];
+    if (need.sized && !(Number.isInteger(size) && size >= 0)) return ["A message has a whole number of bytes, from 0 on."];
+    const most = Math.max(...measuredSizes(now, need));
+    if (need.sized && need.own_size === null && size > most)
+      return [`No message of ${WHOLE.format(size)} bytes was measured on ${now.place}: up to ${WHOLE.format(most)} were.`];
     if (!good.length) return [`Nothing that was measured on ${now.place} meets these demands: ${need.title}.`];
     const [first] = good;
     const bytes = need.sized ? ` for ${WHOLE.format(size)} bytes${first.message_bytes !== size ? ` (measured with ${WHOLE.format(first.message_bytes)})` : ""}` : "";
@@ -229,16 +233,20 @@ function adviser(columns, { needs, places: about }) {
     return lines.map((line) => element("li", line));
   }
 
+  function measuredSizes(now, need) {
+    const sizes = new Set();
+    for (const rows of data.places.get(now.place)?.values() ?? [])
+      for (const i of rows) if (data.text("kind", i) in need.kinds && data.value("message_bytes", i) > 0) sizes.add(data.value("message_bytes", i));
+    return [...sizes].sort((a, b) => a - b);
+  }
+
   // Where another leads: the sizes that were measured, as ranges with one winner.
   function leads(now) {
     const { need } = answered(data, now);
     if (!need.sized || need.own_size !== null) return [];
-    const sizes = new Set();
-    for (const rows of data.places.get(now.place)?.values() ?? [])
-      for (const i of rows) if (data.text("kind", i) in need.kinds && data.value("message_bytes", i) > 0) sizes.add(data.value("message_bytes", i));
     const found = [];
     let before = 0;
-    for (const size of [...sizes].sort((a, b) => a - b)) {
+    for (const size of measuredSizes(now, need)) {
       const [first] = answered(data, { ...now, size }).good;
       const last = found.at(-1);
       if (first && last && last.to === before && last.one.primitive === first.primitive && last.one.implementation === first.implementation)

@@ -1,7 +1,8 @@
 """Answers what serves a need best on a board, and measures what nobody has measured of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from joulemark.analysis.advice import service_of
@@ -81,8 +82,8 @@ def question(
         InputError: a name is unknown, a size is below 0, or one is given where there is no message.
     """
     for option, given in (("--size", size), ("--ad-size", ad_size)):
-        if given is not None and given < 0:
-            raise InputError(f"{given} is no number of bytes", option, "give 0 or more")
+        if given is not None and (not isinstance(given, int) or given < 0):
+            raise InputError(f"{given!r} is no number of bytes", option, "give 0 or more")
     described = boards.load_board(board)
     described.clock_profile(clock)
     known = {k: v for k, v in kinds.known().items() if not v.file.baseline}
@@ -128,11 +129,14 @@ def answer(asked: Question, demands: Demands, store: Store, wanted: "Wanted | No
     records = of_primitives(
         store.of_board(asked.board.name, asked.clock, kind=set(asked.service.operations))
     )
+    if wanted is None:
+        check_possible(asked)
     found = asked.options([r for r in records if r.status == "ok"])
     unmeasured = {} if wanted is None else wanted.refused
     if not found and not unmeasured:
         what = f"nothing of this was measured: {asked}"
-        raise InputError(what, store.name, "leave --stored out, and it is")
+        mend = "leave --stored out, and it is" if wanted is None else "nothing serves it"
+        raise InputError(what, store.name, mend)
     return Answer(question=asked, demands=demands, found=found, unmeasured=unmeasured)
 
 
@@ -154,25 +158,8 @@ def wanted(asked: Question, demands: Demands) -> Wanted:
     Raises:
         InputError: nothing serves it.
     """
-    named = bool(asked.primitives or asked.implementations)
-    by_size: dict[int, list[Algorithm]] = defaultdict(list)
-    for algorithm, size in _sized(asked):
-        by_size[size].append(algorithm)
-    ways = {
-        size: [
-            way
-            for algorithm in some
-            for way in library().implementations(algorithm)
-            if way.runs_on(asked.board.instruction_set, asked.board.accelerators)
-            and way.takes(size, asked.ad_bytes)
-            and asked.allows(algorithm.name, way.name, accelerated=bool(way.accelerators))
-            and (named or not way.is_on_request(asked.board.instruction_set))
-        ]
-        for size, some in by_size.items()
-    }
+    ways = check_possible(asked)
     every = [way for some in ways.values() for way in some]
-    if not every:
-        raise InputError(f"nothing runs there that does this: {asked}", "--primitive, --board")
     objections = {way: demands.objects_unmeasured(way) for way in every}
     refused = {way: reasons for way, reasons in objections.items() if reasons}
     able = {str(way) for way in every} - {str(way) for way in refused}
@@ -187,6 +174,46 @@ def wanted(asked: Question, demands: Demands) -> Wanted:
         )
 
     return Wanted(work if able else None, refused)
+
+
+def check_possible(asked: Question) -> Mapping[int, Sequence[Implementation]]:
+    """Return the implementations that serve a question, by the message that they are measured with.
+
+    Raises:
+        InputError: nothing serves it; the error says which of its parts nothing satisfies.
+    """
+    named = bool(asked.primitives or asked.implementations)
+    core, accelerators = asked.board.instruction_set, asked.board.accelerators
+    by_size: dict[int, list[Algorithm]] = defaultdict(list)
+    for algorithm, size in _sized(asked):
+        by_size[size].append(algorithm)
+    there = {
+        size: [
+            way
+            for algorithm in some
+            for way in library().implementations(algorithm)
+            if way.runs_on(core, accelerators) and (named or not way.is_on_request(core))
+        ]
+        for size, some in by_size.items()
+    }
+    ways = {
+        size: [
+            way
+            for way in some
+            if way.takes(size, asked.ad_bytes)
+            and asked.allows(way.algorithm.name, way.name, accelerated=bool(way.accelerators))
+        ]
+        for size, some in there.items()
+    }
+    if not any(ways.values()):
+        known = sorted({way.name for some in there.values() for way in some})
+        if not known:
+            raise InputError(f"nothing runs there that does this: {asked}", "--primitive, --board")
+        if not any(fnmatchcase(name, p) for p in asked.implementations or "*" for name in known):
+            what = f"{', '.join(asked.implementations)} matches nothing that runs there"
+            raise InputError(what, "--implementation", near(asked.implementations[0], known))
+        raise InputError(f"nothing runs there that does this: {asked}", "--hardware, --size")
+    return ways
 
 
 def _campaign(
@@ -220,6 +247,12 @@ def _sized(asked: Question) -> list[tuple[Algorithm, int]]:
             raise InputError(what, "--primitive", f"there are {', '.join(names)}")
         what = f"{', '.join(asked.primitives)} matches nothing of kind {asked.kind.name}"
         raise InputError(what, "--primitive", near(asked.primitives[0], names))
+    most = max(a.room("ad") for a in named)
+    if asked.ad_bytes > most:
+        what = f"a {asked.kind.name} takes no associated data"
+        if most:
+            what = f"none takes associated data of {asked.ad_bytes} bytes"
+        raise InputError(what, "--ad-size", f"give 0 to {most}" if most else "leave it out")
     if not asked.sized:
         return [(algorithm, 0) for algorithm in named]
     sizes = [(a, a.message_that_holds(asked.message_bytes)) for a in named]

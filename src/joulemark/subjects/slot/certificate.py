@@ -180,7 +180,7 @@ def check(proved: Proved, *, slots: int) -> Iterator[str]:
     proof = bench.proof(template, slots)
     if proof.late or proof.lost:
         missed = ", ".join(f"{name} {count} times" for name, count in proof.late.items())
-        what = f"{proved.slot_ms:.3f} ms are too short now: {proof.slots:,} slots miss " + (
+        what = f"{proved.slot_ms:.3f} ms is too short now: {proof.slots:,} slots miss " + (
             missed or f"{proof.lost} acknowledgements"
         )
         raise UnsatisfiedError(what, str(case.case))
@@ -189,7 +189,7 @@ def check(proved: Proved, *, slots: int) -> Iterator[str]:
         # What was late once in many slots takes as many to show again.
         failure = bench.tried(shorter(template)[part], max(TRIED_SLOTS, 2 * stated.slots))
         if not BINDING[part] & set(failure.late):
-            what = f"{proved.slot_ms:.3f} ms are not minimal now: a tick less of {part} "
+            what = f"{proved.slot_ms:.3f} ms is not the shortest now: a tick less of {part} "
             what += f"misses {', '.join(failure.late) or 'nothing'} in {failure.slots} slots"
             raise UnsatisfiedError(what, str(case.case), "measure it again")
         missed = ", ".join(f"{name} {count} times" for name, count in failure.late.items())

@@ -161,7 +161,7 @@ def failures(found: Record[SlotSubject]) -> Iterator[str]:
     for part in (TX_OFFSET, TX_ACK, SLOT_END):
         where = f"a tick less of {part}"
         missed = [
-            f"{q.name.removeprefix('late ')} {q.value} times"
+            f"{q.name.removeprefix('late ')} {'once' if q.value == 1 else f'{q.value} times'}"
             for q in found.quantities
             if q.part == where and q.name.startswith("late ")
         ]
@@ -173,8 +173,9 @@ def certificate(found: Record[SlotSubject]) -> str:
     """State in a sentence that a slot is the shortest."""
     ticks = int(_value(found, "slot_ticks"))
     return (
-        f"{milliseconds(found, 'slot'):.3f} ms ({ticks} ticks) are minimal: {found.trials:,} slots "
-        f"miss no moment, and at {ticks - 1} ticks each part fails; " + "; ".join(failures(found))
+        f"{milliseconds(found, 'slot'):.3f} ms ({ticks} ticks) is the shortest: "
+        f"{found.trials:,} slots miss no moment, and at {ticks - 1} ticks each part fails; "
+        + "; ".join(failures(found))
     )
 
 
