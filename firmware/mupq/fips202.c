@@ -63,7 +63,7 @@ static void squeeze(fips202_sponge *s, uint8_t *out, size_t length, size_t rate)
         finish(s, RATE, SHAKE);                                                                    \
     }                                                                                              \
     void name##_squeezeblocks(uint8_t *out, size_t blocks, fips202_sponge *s) {                    \
-        squeeze(s, out, blocks * RATE, RATE);                                                      \
+        squeeze(s, out, blocks *RATE, RATE);                                                       \
     }                                                                                              \
     void name##_ctx_clone(fips202_sponge *to, const fips202_sponge *from) {                        \
         *to = *from;                                                                               \

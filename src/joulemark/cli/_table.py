@@ -214,7 +214,9 @@ def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) 
         return finding
     if finding.startswith("independent") and build_of(record) in dependent:
         finding = "other cases depend on data"
-    return f"{finding} ({record.trials} trials)" if finding else ""
+    if finding:
+        return f"{finding} ({record.trials} trials)"
+    return "claimed, not tried" if record.about.secret_independent else ""
 
 
 def _memory(record: "PrimitiveRecord") -> tuple[int | None, int | None, int | None]:

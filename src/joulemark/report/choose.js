@@ -67,6 +67,7 @@ function option({ value, text }, rows, need, size, ad) {
     claims: rows.every((i) => text("claim", i) === "yes"),
     leaks: findings.some((f) => f.includes("depend on") || f.includes("depends on")),
     timeLeaks: findings.includes("time depends on data"),
+    tried: findings.some((f) => f),
     message_bytes: Math.floor(least / 65536),
     time_us: sum("time_us"),
     energy_net_uj: sum("energy_net_uj"),
@@ -224,6 +225,8 @@ function adviser(columns, { needs, places: about }) {
     if (hard && soft) lines.push(`Hardware: ${cost(hard)}; without it: ${cost(soft)}.`);
     else if (hard) lines.push(`Hardware alone does it: ${cost(hard)}.`);
     else lines.push(anyHardware ? "Hardware does it, but does not meet the demands." : "No hardware for this was measured on this board.");
+    if (good.length && !good[0].tried)
+      lines.push(`That ${good[0].primitive} keeps its secrets is claimed; no trial was made here: joulemark leaks makes them.`);
     const reasons = new Map();
     for (const one of found) for (const why of objections(one, now)) reasons.set(why, (reasons.get(why) ?? 0) + 1);
     const ruled = [...reasons].map(([why, count]) => `${why} ${WHOLE.format(count)}`).join(", ");
