@@ -54,7 +54,7 @@ fn an_nrf52_reports_its_own_part_and_sizes_and_lacks_what_it_lacks() {
     const PART: u32 = 0x1000_0100;
     const ROM_TABLE: u32 = 0xf000_0fe0;
     const CRYPTOCELL: u32 = 0x5002_a500;
-    const QSPI: u32 = 0x4002_9500;
+    const NFCT: u32 = 0x4000_5500;
     for (chip, told, at, lacks) in [
         (
             "nrf52833",
@@ -62,12 +62,7 @@ fn an_nrf52_reports_its_own_part_and_sizes_and_lacks_what_it_lacks() {
             CRYPTOCELL,
             "CryptoCell: this chip has none",
         ),
-        (
-            "nrf52840",
-            [0x52840, 256, 1024, 8],
-            QSPI,
-            "external flash (QSPI)",
-        ),
+        ("nrf52840", [0x52840, 256, 1024, 8], NFCT, "NFC tag (NFCT)"),
     ] {
         let (words, stop) = run(chip, PART, ROM_TABLE);
         assert_eq!((words, stop.fault), (told.to_vec(), None), "{chip}");

@@ -81,7 +81,9 @@ pub use nrf_nvmc::NrfNvmc;
 pub use nrf_radio::NrfRadio;
 pub use nrf_rtc::NrfRtc;
 pub use nrf_serial::NrfSerial;
-pub use nrf_simple::{NrfEcb, NrfEgu, NrfIdle, NrfPpi, NrfRng, NrfSaadc, NrfTemp, NrfWatchdog};
+pub use nrf_simple::{
+    NrfEcb, NrfEgu, NrfIdle, NrfPpi, NrfQspi, NrfRng, NrfSaadc, NrfTemp, NrfWatchdog,
+};
 pub use nrf_timer::NrfTimer;
 pub use nrf_uart::NrfUart;
 pub use pin_interrupts::{EdgeFlags, Exti, Pl061Interrupts};

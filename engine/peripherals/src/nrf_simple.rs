@@ -552,6 +552,87 @@ impl Nrf for NrfSaadc {
     }
 }
 
+/// The external flash's controller (chapter QSPI) without a flash: commands are over at once and
+/// read ones.
+#[derive(Clone, Debug)]
+pub struct NrfQspi {
+    events: NrfEvents,
+    /// Registers from 0x500 on.
+    held: [u32; 0x60],
+    is_refused: bool,
+}
+
+impl Default for NrfQspi {
+    fn default() -> Self {
+        Self {
+            events: NrfEvents::new(1),
+            held: [0; 0x60],
+            is_refused: false,
+        }
+    }
+}
+
+impl NrfQspi {
+    const READY: u32 = 0;
+}
+
+impl Nrf for NrfQspi {
+    fn events(&self) -> &NrfEvents {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut NrfEvents {
+        &mut self.events
+    }
+
+    fn task(&mut self, number: u32, _now: Cycles) -> bool {
+        match number {
+            // ACTIVATE and DEACTIVATE.
+            0 | 4 => self.events.happen(Self::READY),
+            1..=3 => self.is_refused = true,
+            _ => return false,
+        }
+        true
+    }
+
+    fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
+        match offset {
+            // STATUS: ready. CINSTRDAT0 and 1: nobody answers.
+            0x604 => Some(8),
+            0x638 | 0x63c => Some(u32::MAX),
+            0x500..0x680 => Some(self.held[(offset as usize - 0x500) / 4]),
+            _ => None,
+        }
+    }
+
+    fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
+        let 0x500..0x680 = offset else {
+            return Ok(false);
+        };
+        self.held[(offset as usize - 0x500) / 4] = value;
+        // CINSTRCONF starts a command.
+        if offset == 0x634 {
+            self.events.happen(Self::READY);
+        }
+        Ok(true)
+    }
+
+    fn advance(&mut self, _now: Cycles) -> Result<(), Fault> {
+        if mem::take(&mut self.is_refused) {
+            let what = "the emulation leaves out the flash on QSPI, which is to be read or changed";
+            return Err(Fault::new(FaultKind::Absent, what));
+        }
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.is_refused {
+            return Cycles(0);
+        }
+        Cycles::NEVER
+    }
+}
+
 /// A peripheral that is left out, but may be configured and stopped.
 #[derive(Clone, Debug)]
 pub struct NrfIdle {

@@ -11,7 +11,7 @@ use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
-    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp,
+    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfQspi, NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp,
     NrfTimer, NrfUart, NrfWatchdog,
 };
 use joulemark_radio::{Radio, gfsk_1m, oqpsk_2450};
@@ -43,6 +43,7 @@ enum Block {
     /// An SPI and I2C master.
     Serial(usize),
     Saadc,
+    Qspi,
     Nvmc,
     Ppi,
     CryptoCell,
@@ -61,7 +62,7 @@ const fn port(name: &'static str, number: usize) -> Instance<Block> {
         .port()
 }
 
-static INSTANCES: [Instance<Block>; 38] = [
+static INSTANCES: [Instance<Block>; 40] = [
     block("CLOCK", Block::Clock),
     block("RADIO", Block::Radio),
     block("UARTE0", Block::Uart(0)),
@@ -95,6 +96,8 @@ static INSTANCES: [Instance<Block>; 38] = [
     block("SPI2", Block::Serial(2)),
     block("SPI3", Block::Serial(3)),
     block("SAADC", Block::Saadc),
+    block("USBD", Block::Idle(5)),
+    block("QSPI", Block::Qspi),
     block("NVMC", Block::Nvmc),
     block("PPI", Block::Ppi),
     Instance::new("CRYPTOCELL", Block::CryptoCell, 0x2000, 1),
@@ -104,7 +107,7 @@ static INSTANCES: [Instance<Block>; 38] = [
 
 /// What may be configured but not started, by the number of [`Block::Idle`], and the tasks that
 /// start it.
-const IDLE: [(&str, u32); 5] = [
+const IDLE: [(&str, u32); 6] = [
     (
         "the AES engines for Bluetooth's packets and addresses (CCM, AAR)",
         3,
@@ -113,6 +116,8 @@ const IDLE: [(&str, u32); 5] = [
     ("PWM's outputs (PWM1)", 6),
     ("PWM's outputs (PWM2)", 6),
     ("PWM's outputs (PWM3)", 6),
+    // No host is there: USBREGSTATUS is 0.
+    ("transfers of the USB device (USBD)", 0x007f_fffe),
 ];
 
 /// What identifies the chip: section `factory`.
@@ -312,9 +317,10 @@ struct Nrf52 {
     watchdog: NrfWatchdog,
     egu: [NrfEgu; 6],
     ecb: NrfEcb,
-    idle: [NrfIdle; 5],
+    idle: [NrfIdle; 6],
     serial: [NrfSerial; 4],
     saadc: NrfSaadc,
+    qspi: NrfQspi,
     cryptocell: Option<NrfCryptoCell>,
     ppi: NrfPpi,
     nvmc: Option<NrfNvmc>,
@@ -382,6 +388,7 @@ impl Nrf52 {
             idle: IDLE.map(|(name, refused)| NrfIdle::new(name, refused)),
             serial: Default::default(),
             saadc: NrfSaadc::default(),
+            qspi: NrfQspi::default(),
             cryptocell: cryptocell.map(|_| NrfCryptoCell::new(setting("random_seed"))),
             ppi,
             nvmc: flash.map(|(range, times)| {
@@ -412,6 +419,7 @@ impl Nrf52 {
             Block::Idle(number) => &mut self.idle[number],
             Block::Serial(number) => &mut self.serial[number],
             Block::Saadc => &mut self.saadc,
+            Block::Qspi => &mut self.qspi,
             Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
@@ -433,6 +441,7 @@ impl Nrf52 {
             Block::Idle(number) => &self.idle[number],
             Block::Serial(number) => &self.serial[number],
             Block::Saadc => &self.saadc,
+            Block::Qspi => &self.qspi,
             Block::Nvmc | Block::Ppi | Block::CryptoCell | Block::Port(_) => return None,
         })
     }
@@ -747,6 +756,7 @@ impl Peripherals for Nrf52 {
             .min(first(&self.idle))
             .min(first(&self.serial))
             .min(self.saadc.next_event())
+            .min(self.qspi.next_event())
             .min(self.clock.next_event())
             .min(self.gpiote.next_event())
             .min(self.temp.next_event())
