@@ -11,8 +11,8 @@ use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
-    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfQspi, NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp,
-    NrfTimer, NrfUart, NrfWatchdog,
+    Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfQspi,
+    NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp, NrfTimer, NrfUart, NrfWatchdog,
 };
 use joulemark_radio::{Radio, gfsk_1m, oqpsk_2450};
 use serde::Deserialize;
@@ -356,7 +356,11 @@ impl Nrf52 {
     fn new(parameters: Arc<Parameters>, core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let base = |block| parameters.instances.base(block).unwrap_or(0);
         let cryptocell = parameters.instances.base(Block::CryptoCell);
-        let ppi = NrfPpi::new(base(Block::Rtc(0)), base(Block::Timer(0)), base(Block::Radio));
+        let ppi = NrfPpi::new(
+            base(Block::Rtc(0)),
+            base(Block::Timer(0)),
+            base(Block::Radio),
+        );
         let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
         let low = FineHertz::from(Hertz(low_hz));
         let flash = core.flash.clone();
@@ -699,7 +703,9 @@ impl Peripherals for Nrf52 {
     fn flow(&self, address: u32) -> Flow {
         match self.parameters.instances.find(address) {
             // RXD.PTR and TXD.PTR; PACKETPTR; ECBDATAPTR.
-            Some((Block::Uart(_), 0x534 | 0x544) | (Block::Radio | Block::Ecb, 0x504)) => Flow::Pointer,
+            Some((Block::Uart(_), 0x534 | 0x544) | (Block::Radio | Block::Ecb, 0x504)) => {
+                Flow::Pointer
+            }
             _ => Flow::Register,
         }
     }
@@ -762,9 +768,17 @@ impl Peripherals for Nrf52 {
             .min(self.temp.next_event())
             .min(self.rng.next_event())
             .min(self.watchdog.next_event())
-            .min(self.nvmc.as_ref().map_or(Cycles::NEVER, NrfNvmc::next_event))
+            .min(
+                self.nvmc
+                    .as_ref()
+                    .map_or(Cycles::NEVER, NrfNvmc::next_event),
+            )
             .min(self.radio.as_ref().map_or(Cycles::NEVER, Nrf::next_event))
-            .min(self.cryptocell.as_ref().map_or(Cycles::NEVER, NrfCryptoCell::next_event))
+            .min(
+                self.cryptocell
+                    .as_ref()
+                    .map_or(Cycles::NEVER, NrfCryptoCell::next_event),
+            )
     }
 
     fn radio(&self) -> Option<&dyn Radio> {
@@ -777,7 +791,10 @@ impl Peripherals for Nrf52 {
 
     fn interrupts(&self) -> [u64; 4] {
         let is_pending = |block| match block {
-            Block::CryptoCell => self.cryptocell.as_ref().is_some_and(NrfCryptoCell::is_pending),
+            Block::CryptoCell => self
+                .cryptocell
+                .as_ref()
+                .is_some_and(NrfCryptoCell::is_pending),
             _ => self
                 .seen(block)
                 .is_some_and(|block| block.events().is_pending()),

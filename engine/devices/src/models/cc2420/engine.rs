@@ -104,7 +104,11 @@ impl Cc2420 {
         stream.is_open = true;
         let [arrived, _] = fifo.places();
         let decrypts = inline.mode != security::Mode::CbcMac;
-        let ready = if decrypts { begin + 16 * stream.blocks } else { end };
+        let ready = if decrypts {
+            begin + 16 * stream.blocks
+        } else {
+            end
+        };
         let limit = arrived.min(ready).min(end);
         for place in stream.done.max(begin)..limit {
             fifo.mask(memory, place, inline.pad(place - begin));

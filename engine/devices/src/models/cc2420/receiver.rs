@@ -4,8 +4,8 @@ use joulemark_kernel::Picoseconds;
 use joulemark_radio::oqpsk_2450::PHY;
 
 use super::addresses::{self, Verdict};
-use super::registers;
 use super::engine::Operation;
+use super::registers;
 use super::{CALIBRATION, Cc2420, State, bytes, symbols};
 
 /// `RSSI_OFFSET`, approximately (section 23).
