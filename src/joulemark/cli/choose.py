@@ -369,6 +369,7 @@ def _life(answer: "Answer", by: By, use: UseOptions) -> dict[str, str]:
     from joulemark.analysis.budget import life_text, lifetime_s
     from joulemark.analysis.scenario import Battery
     from joulemark.meters.model import ModelMeter
+    from joulemark.records import bounds
 
     if use.every is None:
         return {}
@@ -392,6 +393,7 @@ def _life(answer: "Answer", by: By, use: UseOptions) -> dict[str, str]:
             f"a battery of {use.battery_mah:g} mAh that discharges itself by 3% a year feeds the "
             f"board asleep ({idle_mah:.4g} mAh a year) {life_text(asleep_s)}, with "
             f"{first.build.primitive} every {use.every:g} s {life_text(both_s)}; radio and "
-            "sensors are not in it: `joulemark budget` has them"
+            "sensors are not in it: `joulemark budget` has them (asleep: "
+            f"{bounds.of_grade(idle.grade)})"
         )
     }

@@ -87,6 +87,11 @@ def of_board(board: Board, clock: str | None, grade: Grade | None = None) -> str
     return told if grade is None else f"{told}; energy: {_CURRENTS[grade]}"
 
 
+def of_grade(grade: Grade) -> str:
+    """Return what energies rest on whose weakest current has this grade."""
+    return _CURRENTS[grade]
+
+
 def lines(errors: Iterable[str]) -> list[str]:
     """Return different errors as the lines that stand below figures."""
     return [f"errors, {told}" for told in dict.fromkeys(errors)]

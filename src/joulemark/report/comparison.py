@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord
 
 _SIZE_BYTES = 64
@@ -32,6 +33,12 @@ class Comparison:
 
     places: list[str]
     rows: list[Row]
+
+    @property
+    def errors(self) -> list[str]:
+        """How far the figures may be off, in lines."""
+        shown = (record for row in self.rows for record in row.cells.values())
+        return sorted(bounds.lines(map(bounds.of_record, shown)))
 
 
 def place(record: PrimitiveRecord) -> str:

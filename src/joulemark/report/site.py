@@ -170,7 +170,7 @@ class _Site:
                     },
                 ),
                 *(
-                    Part(f"What each need costs at clock {clock}", self._answers(name, clock))
+                    Part(f"What each need costs at clock {clock}", *self._answers(name, clock))
                     for there, clock in self._by_board
                     if there == name
                 ),
@@ -188,16 +188,18 @@ class _Site:
             rows.append({"board": link, "": board.title, "chip": board.chip, "cases": cases})
         self._known["Boards"] = rows
 
-    def _answers(self, board: str, clock: str) -> Rows:
-        """Return what `choose --stored` answers for each need."""
+    def _answers(self, board: str, clock: str) -> tuple[Rows, list[str]]:
+        """Return what `choose --stored` answers for each need, and how far that may be off."""
         there = [r for r in self._by_board[board, clock] if r.conditions.runner == "emulator"]
         rows: list[dict[str, Cell]] = []
+        errors: list[str] = []
         for service in needs():
             kind, operations = next(iter(service.operations.items()))
             asked = question(board, kind, clock=clock, operation=operations)
             answer = Answer(question=asked, demands=Demands(), found=asked.options(there))
             if answer.good:
                 first = answer.first("energy")
+                errors.append(first.errors)
                 rows.append(
                     {
                         "need": service.title,
@@ -211,7 +213,7 @@ class _Site:
                         "flash B": first.flash_bytes,
                     }
                 )
-        return rows
+        return rows, bounds.lines(errors)
 
     def primitives(self) -> None:
         """Write a page for each primitive."""
