@@ -45,9 +45,26 @@ def check_advice(text: str, records: Mapping[Any, Any]) -> None:
     assert min(packet, key=packet.__getitem__) == "AES-128-CCM*"
 
 
+def _commands() -> tuple[str, str]:
+    """Return the guide's commands: those of what is shipped, and those of one's own policy."""
+    text = (ROOT / "docs/architectures.md").read_text()
+    shipped, own = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    return shipped, own
+
+
+def test_the_guides_own_policy_is_priced(tmp_path: Path) -> None:
+    printed = ""
+    for line in _commands()[1].splitlines():
+        program, *arguments = shlex.split(line.removeprefix("$ "))
+        assert program == "joulemark"
+        quick = ("--repetitions", "2", "--executions", "1") if "architecture" in arguments else ()
+        printed = joulemark(*arguments, *quick, folder=tmp_path).stdout
+    assert "mine" in printed
+
+
 def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) -> None:
     text = (ROOT / "docs/architectures.md").read_text()
-    (block,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    block, _ = _commands()
     printed = ""
     for line in block.splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))
