@@ -30,7 +30,7 @@ test: setup test-rust ## run all tests
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine alone
-	cargo test --workspace --profile verify --quiet
+	cargo test --workspace --tests --profile verify --quiet
 
 check: check-rust check-python check-c audit ## format, lint and types of all three languages; dependencies
 

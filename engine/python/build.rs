@@ -1,9 +1,8 @@
 //! Gives the engine the digest of what it computes.
 
-#[path = "src/meaning.rs"]
-mod meaning;
-
 use std::path::Path;
+
+use joulemark_meaning as meaning;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let own = std::env::var("CARGO_MANIFEST_DIR")?;

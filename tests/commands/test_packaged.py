@@ -107,6 +107,7 @@ def test_the_script_makes_a_wheel_that_measures_where_no_checkout_is() -> None:
         "CARGO_PROFILE_RELEASE_LTO": "off",
         "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "256",
         "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+        "CARGO_PROFILE_RELEASE_DEBUG": "false",
     }
     done = subprocess.run(
         [ROOT / "tools/build-wheels.sh"],

@@ -13,7 +13,7 @@ use joulemark_kernel::Picoseconds;
 use joulemark_radio::{Arrival, Start, oqpsk_2450::PHY};
 use radios::{CCA, FIFO, FIFOP, RESET, Radio, SFD, US, hex};
 
-#[path = "../tests/radios/mod.rs"]
+#[path = "../tests/it/radios/mod.rs"]
 #[allow(dead_code)]
 mod radios;
 

@@ -10,7 +10,8 @@ mod pins;
 mod profile;
 mod report;
 mod secrets;
-mod series;
+#[doc(hidden)]
+pub mod series;
 mod shell;
 mod system;
 

@@ -3,8 +3,6 @@
 // PyO3 hands arguments over by value, and gives its exceptions and classes undocumented items.
 #![allow(clippy::needless_pass_by_value, missing_docs)]
 
-#[cfg(test)]
-mod meaning;
 mod network;
 mod phy;
 

@@ -6,7 +6,7 @@
 //! `docs/riscv.md` describes the formats.
 
 #[allow(dead_code)]
-#[path = "../tests/programs/mod.rs"]
+#[path = "../tests/it/programs/mod.rs"]
 mod programs;
 
 use std::collections::BTreeMap;

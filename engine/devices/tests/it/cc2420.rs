@@ -1,10 +1,8 @@
 //! The CC2420 against its data sheet (SWRS041B), one byte and one pin at a time; two of them on one
 //! channel.
 
-mod radios;
-
+use crate::radios::{Air, CCA, FIFO, FIFOP, RESET, Radio, SFD, US, hex};
 use joulemark_devices::cc2420::MODEL;
-use radios::{Air, CCA, FIFO, FIFOP, RESET, Radio, SFD, US, hex};
 
 const SNOP: u8 = 0x00;
 const SXOSCON: u8 = 0x01;

@@ -1,10 +1,10 @@
 //! The RP2350's clocks, pins, UART and timers, as programs on its RISC-V core see them.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 
-use common::chip_of;
+use crate::common::chip_of;
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Hertz, Picoseconds};
 use joulemark_machine::{Machine, Options, Reason, Stop, Until, parse_image};

@@ -1,16 +1,13 @@
 //! The nRF52840's radio, its AES engine and `CryptoCell`, against the product specification's times
 //! and published vectors.
 
-mod ieee802154;
-mod memory;
-
 use std::sync::Arc;
 
-use ieee802154::{Sent, US, arrive, take_sent, with_crc};
+use crate::ieee802154::{Sent, US, arrive, take_sent, with_crc};
+use crate::memory::Memory;
 use joulemark_kernel::{Cycles, FaultKind, Memories, Picoseconds};
 use joulemark_peripherals::{Nrf, NrfCryptoCell, NrfEcb, NrfRadio, NrfSaadc, NrfSerial};
 use joulemark_radio::{Arrival, Figures, Radio, gfsk_1m, oqpsk_2450};
-use memory::Memory;
 
 const CHAIN: u64 = 600_000;
 const CYCLE: u64 = 15_625;

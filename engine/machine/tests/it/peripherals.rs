@@ -1,10 +1,10 @@
 //! Programs that use the peripherals, and what they must see and do, to the cycle.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 
-use common::{fault, machine, machine_with, run, run_for, run_to, word};
+use crate::common::{fault, machine, machine_with, run, run_for, run_to, word};
 use joulemark_machine::{Options, Reason, Until};
 
 /// Set up the stack, stop the watchdog, make P2.3 an output.

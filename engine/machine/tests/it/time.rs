@@ -1,7 +1,7 @@
 //! Machines that run and sleep until a time, or are stepped from outside; and runs that end for two
 //! reasons at once. Both cores go through the same tests.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Images from disk: good ones load the same from every format, bad ones give an error.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

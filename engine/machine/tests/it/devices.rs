@@ -1,6 +1,6 @@
 //! Devices on a board: wired only by the board file, with their own time and power states.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

@@ -1,12 +1,10 @@
 //! The AES accelerator at its registers: times, errors, and rarely used features.
 //! `tests/chips/test_aes_accelerator.py` compares its data with OpenSSL's in all modes.
 
-mod memory;
-
+use crate::memory::Memory;
 use joulemark_kernel::Cycles;
 use joulemark_peripherals::TiAes;
 use joulemark_peripherals::ti_aes::{AesTiming, Features};
-use memory::Memory;
 
 const RAM: u32 = 0x1000;
 const KEY: u32 = RAM;

@@ -1,9 +1,7 @@
 //! The RF core of `CC26x0` chips through its doorbell: commands and their errors, chains, frames in
 //! and out, and invalid structures.
 
-mod ieee802154;
-
-use ieee802154::{Sent, US, arrive, take_sent, with_crc};
+use crate::ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::{FaultKind, Memories, Picoseconds};
 use joulemark_peripherals::Cc26x0Rf;
 use joulemark_radio::{Arrival, Figures, Radio, oqpsk_2450::PHY};

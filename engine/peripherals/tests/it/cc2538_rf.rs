@@ -1,8 +1,6 @@
 //! The CC2538's radio: two radios on the same air, and invalid frames.
 
-mod ieee802154;
-
-use ieee802154::{Sent, US, arrive, take_sent, with_crc};
+use crate::ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::Picoseconds;
 use joulemark_peripherals::Cc2538Rf;
 use joulemark_radio::{Arrival, Figures, Radio, oqpsk_2450::PHY};

@@ -1,11 +1,9 @@
 //! Every possible first word: state against mspdebug's simulator, cycles and length against the
 //! manual's tables, and the fast loop against single steps.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Answer, Oracle, PC, Random, SP, SR, all_ram, registers, slau049, words};
+use crate::common::{Answer, Oracle, PC, Random, SP, SR, all_ram, registers, slau049, words};
 use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_msp430::{Exit, Limits};
 

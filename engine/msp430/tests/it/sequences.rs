@@ -3,9 +3,9 @@
 //!
 //! The seed is fixed; `JOULEMARK_SEQUENCES` sets the number of programs (2000).
 
-mod common;
+use crate::common;
 
-use common::{Answer, Oracle, PC, Random, SP, SR, all_ram, registers, words};
+use crate::common::{Answer, Oracle, PC, Random, SP, SR, all_ram, registers, words};
 use joulemark_kernel::Cycles;
 use joulemark_msp430::{Exit, Limits};
 

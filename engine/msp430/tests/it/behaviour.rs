@@ -1,8 +1,8 @@
 //! Special cases: unusual instructions, interrupts, low-power modes, faults, observation.
 
-mod common;
+use crate::common;
 
-use common::{PC, SP, SR, all_ram, word, words};
+use crate::common::{PC, SP, SR, all_ram, word, words};
 use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 use joulemark_msp430::{
     Bus, Core, Exit, FlashEffect, FlashOperation, Limits, Region, RegionKind, Width, status,

@@ -1,10 +1,8 @@
 //! The micro DMA controller: transfers requested by software, between memory and registers.
 
-mod memory;
-
+use crate::memory::Memory;
 use joulemark_kernel::{Cycles, Memories};
 use joulemark_peripherals::Udma;
-use memory::Memory;
 
 const RAM: u32 = 0x2000_0000;
 const TABLE: u32 = RAM + 0x400;

@@ -1,7 +1,7 @@
 //! Devices on the SPI buses of Cortex-M chips: the M25P80, wired by a board's file, is written
 //! and read by a small program.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,10 +1,8 @@
 //! The nRF52840's UART: one event per byte, and bits of whole 16-MHz cycles.
 
-mod memory;
-
+use crate::memory::Memory;
 use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_peripherals::{Nrf, NrfUart};
-use memory::Memory;
 
 const STARTRX: u32 = 0x000;
 const STARTTX: u32 = 0x008;

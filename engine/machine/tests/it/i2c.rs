@@ -1,7 +1,7 @@
 //! Devices on the I2C bus of Cortex-M chips: an OPT3001, wired by a board's file, measures light for
 //! a small program.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 use std::sync::Arc;

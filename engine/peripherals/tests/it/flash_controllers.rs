@@ -1,12 +1,10 @@
 //! The flash controllers of the CC2538, the `CC26x0` and the STM32F1: sequences, times, and named refusals.
 
-mod memory;
-
+use crate::memory::Memory;
 use joulemark_kernel::chip::{Constant, Grade};
 use joulemark_kernel::{Cycles, Memories};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash, Stm32Flash};
-use memory::Memory;
 
 const HZ: u32 = 1_000_000;
 

@@ -1,15 +1,13 @@
 //! The nRF52840's timers, counters, pins, flash controller and interconnect, against its
 //! specification.
 
-mod memory;
-
+use crate::memory::Memory;
 use joulemark_kernel::chip::{Constant, Grade};
 use joulemark_kernel::{Cycles, FaultKind, FineHertz, Hertz};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::{
     Nrf, NrfEgu, NrfGpiote, NrfNvmc, NrfPpi, NrfRng, NrfRtc, NrfTimer, NrfWatchdog,
 };
-use memory::Memory;
 
 const CORE: Hertz = Hertz(64_000_000);
 const INTENSET: u32 = 0x304;

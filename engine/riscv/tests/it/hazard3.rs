@@ -1,9 +1,6 @@
 //! Cycles and state of generated programs, equal to those of Hazard3's RTL (`docs/riscv.md`).
 
-#[allow(dead_code)]
-mod programs;
-
-use programs::{Outcome, generate, run};
+use crate::programs::{Outcome, generate, run};
 
 /// Of each program from number 1 on, the cycles (`-` for one that does not end) and a hash of its
 /// state.

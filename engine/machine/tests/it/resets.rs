@@ -1,6 +1,6 @@
 //! Chips restart after a reset by a watchdog or a program, and report its cause.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 use std::sync::Arc;
