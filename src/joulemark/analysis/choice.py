@@ -120,7 +120,7 @@ class Demands:
     def objects_unmeasured(self, way: Implementation) -> list[str]:
         """Return the demands that an implementation cannot satisfy, whatever its cost."""
         algorithm = way.algorithm
-        return self._known(
+        return self.objects_known(
             algorithm.status,
             algorithm.sizes.get("security_bits"),
             one_time_key=algorithm.primitive.file.one_time_key,
@@ -129,7 +129,7 @@ class Demands:
 
     def objects(self, option: Option) -> list[str]:
         """Return the demands that a build does not satisfy."""
-        found = self._known(
+        found = self.objects_known(
             option.status,
             option.security_bits,
             one_time_key=option.one_time_key,
@@ -150,9 +150,22 @@ class Demands:
                 found.append(f"{name} at most {most:,.6g} {unit}")
         return found
 
-    def _known(
-        self, status: Status | None, bits: int | None, *, one_time_key: bool, claims: bool
+    def objects_known(
+        self,
+        status: Status | None,
+        bits: int | None,
+        *,
+        one_time_key: bool = False,
+        claims: bool = True,
     ) -> list[str]:
+        """Return the demands that something does not satisfy, by what is known of it.
+
+        Args:
+            status: of the weakest algorithm in it.
+            bits: its security strength.
+            one_time_key: whether its key is good for one message only.
+            claims: whether it claims to be independent of secrets.
+        """
         found = []
         if status is None or STATUSES.index(status) > STATUSES.index(self.status):
             found.append(
@@ -407,13 +420,12 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What answers a question, and what does not meet the demands."""
+class Judged:
+    """What meets demands, and what does not."""
 
-    question: Question
     demands: Demands
     found: Sequence[Option]
-    unmeasured: Mapping[Implementation, Sequence[str]] = field(default_factory=dict)
+    unmeasured: Mapping[Any, Sequence[str]] = field(default_factory=dict)
     """What cannot meet the demands, whatever it costs, and why."""
 
     @cached_property
@@ -466,6 +478,19 @@ class Answer:
         least.sort(key=lambda s: (bool(met[s]), len(s), sorted(s)))
         return [" and ".join(sorted(s)) + met[s] for s in least]
 
+    @cached_property
+    def on_front(self) -> set[Candidate]:
+        """The Pareto front of what meets all demands."""
+        return front(self.good)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Judged):
+    """What answers a question about primitives."""
+
+    question: Question
+    unmeasured: Mapping[Implementation, Sequence[str]] = field(default_factory=dict)
+
     def row(self, option: Option, every_s: float | None = None) -> dict[str, Any]:
         """Return an option as users see it, by column.
 
@@ -475,7 +500,7 @@ class Answer:
         """
         build = option.build
         row: dict[str, Any] = {
-            "front": "*" if build in self._front else "",
+            "front": "*" if build in self.on_front else "",
             "primitive": build.primitive,
             "implementation": build.implementation,
             "build": build.built,
@@ -491,7 +516,3 @@ class Answer:
         if every_s is not None:
             row["mAh a year"] = option.mah_a_year(every_s, self.question.board.supply_v.value)
         return row
-
-    @cached_property
-    def _front(self) -> set[Candidate]:
-        return front(self.good)

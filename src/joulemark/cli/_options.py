@@ -49,7 +49,7 @@ def complete_kind(incomplete: str) -> list[str]:
     """Return kinds of primitives that begin with this, for a shell."""
     from joulemark.catalogue import kinds
 
-    return _beginning(kinds.titles(), incomplete)
+    return _beginning([*kinds.titles(), "update"], incomplete)
 
 
 def complete_primitive(incomplete: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 joulemark choose --board openmote-cc2538 --kind aead --size 40 --every 60
 joulemark choose --board telosb --kind mac --max-flash 2048 --time-alone --explain
+joulemark choose --board nrf52840-dk --kind update --image 64K --post-quantum
 """
 
 import json
@@ -24,15 +25,16 @@ from joulemark.cli._options import (
     complete_kind,
 )
 from joulemark.cli._output import Form, FormOption, figures, say
-from joulemark.errors import UnsatisfiedError
+from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from joulemark.analysis.choice import Answer, Demands, Option
+    from joulemark.analysis.choice import Answer, Demands, Judged, Option
     from joulemark.records.store import Store
     from joulemark.subjects.primitive.choose import Wanted
+    from joulemark.subjects.update.choose import UpdateAnswer, UpdateQuestion
 
 
 class Standing(StrEnum):
@@ -119,6 +121,48 @@ class DemandOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UpdateDemands:
+    """Demands on the signature of firmware updates."""
+
+    image: Annotated[
+        str | None,
+        typer.Option(
+            "--image",
+            metavar="SIZE",
+            help="With --kind update: size of the image, such as 32K; 64K if not given.",
+        ),
+    ] = None
+    post_quantum: Annotated[
+        bool,
+        typer.Option(
+            "--post-quantum", help="With --kind update: it has to withstand a quantum computer."
+        ),
+    ] = False
+    stateless: Annotated[
+        bool,
+        typer.Option(
+            "--stateless",
+            help="With --kind update: its signer must not have to keep a state, as LMS's does.",
+        ),
+    ] = False
+
+    def question(
+        self, board: str, signature: "Sequence[str]", implementation: "Sequence[str]"
+    ) -> "UpdateQuestion":
+        """The question, as the subject takes it."""
+        from joulemark.subjects.update.choose import question
+
+        return question(
+            board,
+            self.image or "64K",
+            signature=signature,
+            implementation=implementation,
+            post_quantum=self.post_quantum,
+            stateless=self.stateless,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class UseOptions:
     """How often it is used, and the battery."""
 
@@ -148,12 +192,14 @@ class UseOptions:
 def choose(
     demanded: DemandOptions,
     use: UseOptions,
+    updated: UpdateDemands,
     board: Annotated[str, typer.Option("--board", help="Board.", autocompletion=complete_board)],
     kind: Annotated[
         str,
         typer.Option(
             "--kind",
-            help="What for: aead, hash, mac, ...; kinds that serve the same are considered, too.",
+            help="What for: aead, hash, mac, ...; kinds that serve the same are considered, too. "
+            "update: the signature of a bootloader.",
             autocompletion=complete_kind,
         ),
     ],
@@ -209,10 +255,40 @@ def choose(
     store answers, as its report does. Shows the builds of each implementation on the Pareto front
     of time, energy, flash and RAM, marked with a star, or else its best build. Exits with 13 if
     nothing satisfies all demands.
+
+    Of updates, each signature's bootloader is built for size, and an update is emulated, as
+    `joulemark update` does: time is that of a start, energy that of an update.
     """
     from joulemark.records.store import Store
     from joulemark.subjects.primitive import choose as choosing
 
+    if kind == "update":
+        _refuse(
+            {
+                "--size": size is not None,
+                "--ad-size": ad_size != 0,
+                "--clock": clock is not None,
+                "--operation": bool(operation),
+                "--no-hardware": not hardware,
+                "--constant-time": demanded.constant_time is not None,
+                "--time-alone": demanded.time_alone,
+                "--one-time-key": demanded.one_time_key,
+            },
+            "an update takes no such option",
+        )
+        question = updated.question(board, primitive or (), implementation or ())
+        found = _of_updates(question, demanded.demands, (store, jobs, stored))
+        _show_updates(found, by, top, use, form)
+        _conclude(found, str(found.question), form, explain=explain)
+        return
+    _refuse(
+        {
+            "--image": updated.image is not None,
+            "--post-quantum": updated.post_quantum,
+            "--stateless": updated.stateless,
+        },
+        "it is for --kind update",
+    )
     asked = choosing.question(
         board,
         kind,
@@ -237,9 +313,20 @@ def choose(
             _hardware(answer)
             if line := _left_out(answer, measured=not stored):
                 say(line)
-    removed = answer.removed()
+    _conclude(answer, str(asked), form, explain=explain)
+
+
+def _refuse(given: "Mapping[str, bool]", what: str) -> None:
+    """Refuse options that do not go with what is asked for."""
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(what, name, "leave it out")
+
+
+def _conclude(answer: "Judged", asked: str, form: Form, *, explain: bool) -> None:
+    """Say what each demand ruled out, and fail if nothing is left."""
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
-        _explain(removed)
+        _explain(answer.removed())
     if not answer.good:
         raise UnsatisfiedError(
             f"none of {len(answer.found) + len(answer.unmeasured)} satisfies all demands: {asked}",
@@ -247,6 +334,58 @@ def choose(
             f"give up {'; or '.join(answer.surrenders())}"
             + ("" if explain else "; --explain says more"),
         )
+
+
+def _of_updates(
+    asked: "UpdateQuestion", demands: "Demands", means_of: tuple[str, int | None, bool]
+) -> "UpdateAnswer":
+    """Price updates of a board, and answer from the store."""
+    from joulemark.cli._measuring import conducted, means
+    from joulemark.measure.bench import Bench
+    from joulemark.measure.cluster import workers_of
+    from joulemark.records.store import Store
+    from joulemark.subjects.update import choose as choosing
+
+    store, jobs, stored = means_of
+    with Store(store, "read" if stored else "create") as opened:
+        if not stored:
+            with workers_of(None, jobs) as workers, means(Bench(), workers) as used:
+                conducted(opened, choosing.work(asked, demands, used))
+        found = choosing.answer(asked, demands, opened)
+    if found.failures and not found.found:
+        name, why = next(iter(found.failures.items()))
+        raise UnsatisfiedError(f"no signature fits: {name}: {why}", str(asked))
+    return found
+
+
+def _show_updates(answer: "UpdateAnswer", by: By, top: int, use: UseOptions, form: Form) -> None:
+    from joulemark.analysis import choice
+
+    if answer.good:
+        in_order = choice.ranked(answer.good, by.value)
+        chosen = in_order[: None if form in {Form.JSON, Form.CSV} else top]
+        rows = [answer.row(option, use.every) for option in chosen]
+        errors = [option.errors for option in chosen]
+        if form is Form.JSON:
+            rows = [{**row, "errors": error} for row, error in zip(rows, errors, strict=True)]
+            payload = {"question": str(answer.question), "candidates": rows}
+            typer.echo(json.dumps(payload, indent=1, ensure_ascii=False))
+            return
+        if form is Form.CSV:
+            typer.echo(figures(rows, errors, form))
+            return
+        say(f"{answer.question}\n")
+        say(figures(rows, errors, form, _UPDATES_LEFT_OUT))
+        hidden = len(in_order) - len(chosen)
+        say(
+            "\n*: on the Pareto front of boot, energy, flash and RAM"
+            + (f"; {hidden} more are beyond --top" if hidden else "")
+        )
+        for line in answer.advice(by.value):
+            say(line)
+    if form in {Form.TEXT, Form.MARKDOWN}:
+        for name, why in answer.failures.items():
+            say(f"{name} does not fit: {why}")
 
 
 def _measure(wanted: "Wanted", store: "Store", processes: int | None) -> None:
@@ -324,6 +463,9 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
 
 _FIRST_LEFT_OUT = ("bits", "RAM", "stack", "mAh a year", "secrets", "front")
 """Columns that a narrow terminal omits, in this order."""
+
+
+_UPDATES_LEFT_OUT = ("bits", "stack", "mAh a year", "build", "RAM", "front")
 
 
 def _named(option: "Option") -> str:

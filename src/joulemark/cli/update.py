@@ -16,7 +16,7 @@ from joulemark.subjects.update.options import UpdateOptions
 
 if TYPE_CHECKING:
     from joulemark.records.record import Record
-    from joulemark.subjects import Subject
+    from joulemark.subjects.update import UpdateSubject
 
 _SECONDS_PER_HOUR = 3600
 
@@ -41,13 +41,15 @@ def update(
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
     from joulemark.records import bounds
+    from joulemark.records.record import of_type
     from joulemark.records.store import Store
     from joulemark.report import rows
+    from joulemark.subjects.update import UpdateSubject
 
     work = plan(asked, Means(workers=Processes(1)))
     with Store(store) as kept:
         found = sorted(conduct(work, kept).records(kept), key=lambda record: record.order)
-    good = [record for record in found if record.status == "ok"]
+    good = of_type([record for record in found if record.status == "ok"], UpdateSubject)
     for title, some in [*rows.tables(good), *_years(good, per_year, battery_mah)]:
         errors = [bounds.of_record(_of_row(good, row)) for row in some]
         shown = figures(some, errors, form)
@@ -60,29 +62,27 @@ def update(
         raise next(iter(work.errors.values()))
 
 
-def _of_row(records: "list[Record[Subject]]", row: "Any") -> "Record[Subject]":
-    return next(r for r in records if r.subject.tagged["signature"] == row["signature"])
+def _of_row(records: "list[Record[UpdateSubject]]", row: "Any") -> "Record[UpdateSubject]":
+    return next(r for r in records if r.subject.signature == row["signature"])
 
 
 def _years(
-    records: "list[Record[Subject]]", per_year: float, battery_mah: float
+    records: "list[Record[UpdateSubject]]", per_year: float, battery_mah: float
 ) -> "list[tuple[str, list[dict[str, Any]]]]":
     """Return what a year of updates takes of a battery, by board."""
     from joulemark.catalogue import boards
+    from joulemark.subjects.update.choose import energy_nj
 
     found: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         board = boards.load_board(record.conditions.board)
-        by_radio = record.value("energy_gross", "radio")
-        stages = ("hash", "verify", "erase", "write")
-        computed = sum(record.value("energy_gross", stage) or 0 for stage in stages)
-        received = record.value("energy_gross", "receive") if by_radio is None else by_radio
-        joule = (computed + (received or 0)) * 1e-9
+        nj, by_radio = energy_nj(record)
+        joule = nj * 1e-9
         capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * board.supply_v.value
         found.setdefault(board.name, []).append(
             {
-                "signature": record.subject.tagged["signature"],
-                "received by": "serial line" if by_radio is None else "radio",
+                "signature": record.subject.signature,
+                "received by": "radio" if by_radio else "serial line",
                 "update mJ": round(1e3 * joule, 2),
                 "year J": round(per_year * joule, 3),
                 "% of battery": round(100 * per_year * joule / capacity_j, 4),

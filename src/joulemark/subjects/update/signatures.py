@@ -11,7 +11,7 @@ from functools import cache
 
 from pyhsslms import pyhsslms
 
-from joulemark.catalogue.primitives import library
+from joulemark.catalogue.primitives import STATUSES, Status, library
 from joulemark.errors import InputError, VerificationError
 from joulemark.oracle import Inputs
 
@@ -24,6 +24,10 @@ _ROOM_BYTES = {
     "ecdsa-p256-and-lms": 18_700,
     "ecdsa-p256-and-ml-dsa": 27_000,
 }
+
+
+_CLASSICAL = frozenset({"ecdsa-p256", "ed25519"})
+"""What Shor's algorithm breaks."""
 
 
 class Signer(ABC):
@@ -51,9 +55,38 @@ class Signature:
     """Macros that differ from the primitive's."""
     levels: tuple[tuple[int, int], ...] = ()
     """Of HSS: the types of each level's tree and one-time signatures, from the top down."""
+    bits: int = 0
+    """Security strength where it differs from the primitive's."""
     note: str = ""
     second: "Signature | None" = None
     """Another signature that has to be valid, too."""
+
+    @property
+    def parts(self) -> "tuple[Signature, ...]":
+        """The signatures that have to be valid."""
+        return (self,) if self.second is None else (self, self.second)
+
+    @property
+    def status(self) -> Status:
+        """The status of its weakest algorithm."""
+        found = (library()[one.algorithm].primitive.file.status for one in self.parts)
+        return max(found, key=STATUSES.index)
+
+    @property
+    def security_bits(self) -> int:
+        """Its security strength: of two signatures both have to be forged."""
+        own = self.bits or library()[self.algorithm].sizes["security_bits"]
+        return own if self.second is None else max(own, self.second.security_bits)
+
+    @property
+    def is_post_quantum(self) -> bool:
+        """Whether a quantum computer is not known to forge it."""
+        return any(one.algorithm not in _CLASSICAL for one in self.parts)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether its signer must keep a state, which it may never use twice (SP 800-208)."""
+        return any(library()[one.algorithm].kind == "stateful-signature" for one in self.parts)
 
     @property
     def room_bytes(self) -> int:
@@ -191,7 +224,7 @@ def _hss(name: str, levels: tuple[tuple[int, int], ...], note: str) -> Signature
     hash_bytes = 24 if levels[0][0] >= 10 else 32
     # RFC 8778: LMS alone is HSS with one level.
     define = {"LMS_IS_HSS": 1, "LMS_PUBLIC": 28 + hash_bytes}
-    return Signature(name, "lms-h10-w8", "lms", -46, define, levels, note)
+    return Signature(name, "lms-h10-w8", "lms", -46, define, levels, 8 * hash_bytes, note)
 
 
 def _both(first: Signature, second: Signature) -> Signature:

@@ -1,0 +1,58 @@
+"""Choosing the signature of a bootloader, as an engineer types it."""
+
+import json
+
+import pytest
+
+from command import joulemark
+
+ASKED = ("choose", "--kind", "update", "--board", "nrf52840-dk", "--image", "1K")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    store = f"{tmp_path_factory.mktemp('choose')}/store.db"
+    some = ("--primitive", "lms", "--primitive", "ecdsa-p256", "--primitive", "slh-dsa-128s")
+    said = joulemark(*ASKED, *some, "-j", "1", "--store", store).stdout
+    assert "updates of 1,024 bytes, on nrf52840-dk" in said
+    return store
+
+
+def _chosen(store: str, *demands: str) -> list[str]:
+    done = joulemark(*ASKED, "--stored", "--store", store, "--format", "json", *demands)
+    return [row["signature"] for row in json.loads(done.stdout)["candidates"]]
+
+
+def test_demands_rule_signatures_out(store: str) -> None:
+    assert set(_chosen(store)) == {"ecdsa-p256", "lms", "slh-dsa-128s"}
+    assert set(_chosen(store, "--post-quantum")) == {"lms", "slh-dsa-128s"}
+    assert _chosen(store, "--post-quantum", "--stateless") == ["slh-dsa-128s"]
+    assert _chosen(store, "--security-bits", "256") == ["lms"]
+    assert _chosen(store, "--max-flash", "8200", "--sort", "time") == ["lms"]
+    assert _chosen(store, "--max-ms", "60") == ["ecdsa-p256"]
+
+
+def test_what_the_first_asks_of_its_user_is_said(store: str) -> None:
+    asked = (*ASKED, "--stored", "--store", store, "--every", "2592000")
+    assert "ecdsa-p256: a quantum computer would forge it" in joulemark(*asked).stdout
+    said = joulemark(*asked, "--sort", "flash").stdout
+    assert "lms: its signer must never use a state twice" in said
+    said = joulemark(*asked, "--max-flash", "100", "--stateless", "--explain", code=13)
+    assert "a signer that keeps no state:\n    ecdsa-p256+lms: armv7em+armv7m+armv7m" in said.stdout
+    assert "give up flash at most 100 bytes" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--kind update --board nrf52840-dk --size 3", "--size: an update takes no such option"),
+        ("--kind update --board nrf52840-dk --image 3Q", "'3Q' is no size"),
+        ("--kind update --board nrf52840-dk --primitive rsa", "there are ecdsa-p256"),
+        ("--kind update --board nrf52840-dk --implementation x", "x matches nothing that runs"),
+        ("--kind hash --board nrf52840-dk --stateless", "--stateless: it is for --kind update"),
+        ("--kind update --board nrf52840-dk --image 9K --stored", "nothing of this was priced"),
+    ],
+)
+def test_what_is_wrong_is_told(arguments: str, said: str, store: str) -> None:
+    asked = ("choose", *arguments.split(), "--store", store)
+    assert said in joulemark(*asked, code=3).stderr
