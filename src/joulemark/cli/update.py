@@ -50,10 +50,12 @@ def update(
     with Store(store) as kept:
         found = sorted(conduct(work, kept).records(kept), key=lambda record: record.order)
     good = of_type([record for record in found if record.status == "ok"], UpdateSubject)
-    for title, some in [*rows.tables(good), *_years(good, per_year, battery_mah)]:
-        errors = [bounds.of_record(_of_row(good, row)) for row in some]
-        shown = figures(some, errors, form)
-        typer.echo(shown if form is not Form.TEXT else f"{title}\n{shown}\n")
+    for name in dict.fromkeys(asked.board):
+        here = [record for record in good if record.conditions.board == name]
+        for title, some in [*rows.tables(here), *_years(here, per_year, battery_mah)]:
+            errors = [bounds.of_record(_of_row(here, row)) for row in some]
+            shown = figures(some, errors, form)
+            typer.echo(shown if form is not Form.TEXT else f"{title}\n{shown}\n")
     failed = [record for record in found if record.status == "failed"]
     if good and form is Form.TEXT:
         for record in failed:

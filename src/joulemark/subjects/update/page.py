@@ -42,6 +42,13 @@ def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
             title = f"{size:,} bytes on {board}"
             yield f"Bootloaders for updates of {title}", [_needs(one) for one in some]
             rows = [_takes(one) for one in some]
+            if len({one.subject.signature for one in some}) < len(some):
+                # A signature by several implementations or builds is told apart, as above.
+                which = [
+                    {name: needs[name] for name in ("signature", "implementation", "build")}
+                    for needs in map(_needs, some)
+                ]
+                rows = [ways | row for ways, row in zip(which, rows, strict=True)]
             # A board without a radio in its file has none of its columns.
             used = [name for name in rows[0] if any(row[name] is not None for row in rows)]
             yield f"Updates of {title}", [{name: row[name] for name in used} for row in rows]

@@ -11,6 +11,7 @@ from functools import cache
 
 from pyhsslms import pyhsslms
 
+from joulemark import xmss
 from joulemark.catalogue.primitives import STATUSES, Status, library
 from joulemark.errors import InputError, VerificationError
 from joulemark.oracle import Inputs
@@ -21,6 +22,7 @@ _ROOM_BYTES = {
     "lms": 9_000,
     "ml-dsa": 17_200,
     "slh-dsa": 9_000,
+    "xmss": 9_000,
     "ecdsa-p256-and-lms": 18_700,
     "ecdsa-p256-and-ml-dsa": 27_000,
 }
@@ -53,6 +55,8 @@ class Signature:
     """COSE's number of the algorithm."""
     define: Mapping[str, int] = field(default_factory=dict, hash=False)
     """Macros that differ from the primitive's."""
+    tree: tuple[int, int] = (0, 0)
+    """Of XMSS: bytes of a hash, and the height."""
     levels: tuple[tuple[int, int], ...] = ()
     """Of HSS: the types of each level's tree and one-time signatures, from the top down."""
     bits: int = 0
@@ -215,8 +219,21 @@ class _Hss(Signer):
         return self._start + self._tree.sign(message, number)
 
 
+class _Xmss(Signer):
+    """XMSS with a tree of which eight leaves exist."""
+
+    def __init__(self, signature: Signature) -> None:
+        self._tree = xmss.Tree(*signature.tree, f"update {signature.name}".encode())
+        self.public_key = self._tree.public_key
+
+    def sign(self, message: bytes, number: int) -> bytes:
+        return self._tree.sign(message, number)
+
+
 @cache
 def _signer(signature: Signature) -> Signer:
+    if signature.tree[0]:
+        return _Xmss(signature)
     return _Hss(signature) if signature.levels else _Oracle(signature)
 
 
@@ -224,7 +241,10 @@ def _hss(name: str, levels: tuple[tuple[int, int], ...], note: str) -> Signature
     hash_bytes = 24 if levels[0][0] >= 10 else 32
     # RFC 8778: LMS alone is HSS with one level.
     define = {"LMS_IS_HSS": 1, "LMS_PUBLIC": 28 + hash_bytes}
-    return Signature(name, "lms-h10-w8", "lms", -46, define, levels, 8 * hash_bytes, note)
+    bits = 8 * hash_bytes
+    return Signature(
+        name, "lms-h10-w8", "lms", -46, define=define, levels=levels, bits=bits, note=note
+    )
 
 
 def _both(first: Signature, second: Signature) -> Signature:
@@ -233,6 +253,14 @@ def _both(first: Signature, second: Signature) -> Signature:
 
 
 _PRIVATE = "COSE has no number for it yet; one for private use is taken"
+
+
+def _xmss(name: str, bits: int) -> Signature:
+    note = f"height 10, 1,024 signatures; {_PRIVATE}"
+    algorithm = f"xmss-sha2-10-{bits}"
+    return Signature(name, algorithm, "xmss", -65537 - bits, tree=(bits // 8, 10), note=note)
+
+
 _ONE = {
     one.name: one
     for one in (
@@ -243,6 +271,8 @@ _ONE = {
         _hss("hss", ((5, 4), (5, 4)), "two levels of height 5, W 8, 1,024 signatures; RFC 8778"),
         Signature("ml-dsa-44", "ml-dsa-44", "ml-dsa", -48, note="RFC 9964"),
         Signature("ml-dsa-65", "ml-dsa-65", "ml-dsa", -49, note="RFC 9964"),
+        _xmss("xmss", 256),
+        _xmss("xmss-192", 192),
         Signature("slh-dsa-128s", "slh-dsa-sha2-128s", "slh-dsa", -65537, note=_PRIVATE),
         Signature("slh-dsa-128f", "slh-dsa-sha2-128f", "slh-dsa", -65538, note=_PRIVATE),
     )
