@@ -339,6 +339,17 @@ OUT_OF_LINE static crypto_status give_up(EDHOC(ctx) * ctx, edhoc_error why) {
     return CRYPTO_BAD_TAG;
 }
 
+/* Keeps the peer's connection identifier, which takes `length` bytes in a message. */
+static void keep_connection(EDHOC(ctx) * ctx, const uint8_t *at, size_t length) {
+    if (length > 1) { /* a byte string, not the integer that stands for one byte */
+        at++;
+        length--;
+    }
+    ctx->connection_length = length > 255 ? 255 : (uint8_t)length;
+    if (length <= EDHOC_CONNECTION_BYTES)
+        copy(ctx->connection, at, length);
+}
+
 OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
                                            handshake_bytes *out) {
     const handshake_bytes *choice = &h->own.connection;
@@ -368,6 +379,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     const uint8_t *g_x;
     uint8_t plaintext[PLAINTEXT_MOST], mac_bytes[MAC], proof[PROOF], g_y[POINT], prk_2e[HASH];
     size_t length = in->length, suites, point_length, n = h->own.connection.length;
+    size_t connection = 0;
     cbor_reader reader;
     crypto_status status;
     piece ead;
@@ -380,8 +392,10 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
         return give_up(ctx, EDHOC_WRONG_SUITE);
     reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
     if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
-        !cbor_read_identifier(&reader) || !take_ead(h, 1, (piece){reader.at, reader.left}))
+        (connection = cbor_read_identifier(&reader)) == 0 ||
+        !take_ead(h, 1, (piece){reader.at, reader.left}))
         return give_up(ctx, EDHOC_UNSPECIFIED);
+    keep_connection(ctx, reader.at - connection, connection);
     ead = ead_of(h);
     if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length > PLAINTEXT_MOST ||
         out->length < PLAINTEXT_MOST)
@@ -439,6 +453,7 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     connection = cbor_read_identifier(&reader);
     if (!connection)
         return give_up(ctx, EDHOC_UNSPECIFIED);
+    keep_connection(ctx, plaintext, connection);
     if (!read_identity(&reader, &h->peer.identity))
         return give_up(ctx, EDHOC_UNKNOWN_CREDENTIAL);
     their_proof = read_proof(&reader);

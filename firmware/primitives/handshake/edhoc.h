@@ -16,9 +16,14 @@ typedef enum {
 
 enum { EDHOC_ERROR_BYTES = 2 };
 
+enum { EDHOC_CONNECTION_BYTES = 7 };
+
 typedef struct {
     uint8_t th[32], prk[32], key[32];
     uint8_t error; /* an edhoc_error: why the last message was refused */
+    /* The peer's connection identifier, as the byte string that an application has of it (section
+       3.3.3); a length above EDHOC_CONNECTION_BYTES if it is longer, and is not kept. */
+    uint8_t connection_length, connection[EDHOC_CONNECTION_BYTES];
 } edhoc_ctx;
 
 /* Writes an error message; `suite` is the one supported. */
