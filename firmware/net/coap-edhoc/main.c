@@ -408,11 +408,15 @@ static void take_protected(const coap_head *request) {
     coap_option option;
     size_t n = coap_read_head(plain, plain_length, &head);
     coap_reader options = {plain + n, plain_length - n, 0};
+    bool is_there = false;
     while (coap_read(&options, &option) == COAP_OPTION)
-        continue;
-    bool is_right = is_filled(&options, '0', 10, LEDGER_REQUEST_BYTES);
+        if (option.number == COAP_URI_PATH)
+            is_there = option.length == 1 && option.value[0] == RESOURCE[0];
+    uint8_t code = is_there ? COAP_CHANGED : COAP_NOT_FOUND;
+    if (is_there && !is_filled(&options, '0', 10, LEDGER_REQUEST_BYTES))
+        code = COAP_BAD_REQUEST;
     compute_begin();
-    begin_answer(&to, plain, sizeof plain, request, is_right ? COAP_CHANGED : COAP_BAD_REQUEST);
+    begin_answer(&to, plain, sizeof plain, request, code);
     fill(&to, 'A', 26, LEDGER_RESPONSE_BYTES);
     out_length = sizeof out;
     status = oscore_protect_response(&security, plain, (size_t)(to.at - plain), out, &out_length,

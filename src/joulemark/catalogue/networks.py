@@ -4,7 +4,7 @@ import itertools
 import math
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -368,6 +368,19 @@ def read_network(path: Path) -> Network:
     network = datafile.read(path, Network)
     network._path = path
     network._digest = meaning.of_table(path)
+    return network
+
+
+def made(values: dict[str, Any], path: Path) -> Network:
+    """Return a network that has no file of its own.
+
+    Args:
+        values: what its file would say.
+        path: the file that it is made of, for messages.
+    """
+    network = Network.model_validate(values)
+    network._path = path
+    network._digest = meaning.of_values(values)
     return network
 
 

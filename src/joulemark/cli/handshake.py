@@ -1,6 +1,7 @@
 """`joulemark handshake`: price a handshake for each side, message by message.
 
 joulemark handshake --primitive edhoc-3-2-aes-128 --board nrf52840-dk
+joulemark handshake --protocol edhoc-3-2 --board telosb --network pair
 """
 
 import json
@@ -16,6 +17,7 @@ from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationOption
 from joulemark.cli._output import say
+from joulemark.cli._protocols import aligned
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from joulemark.subjects.handshake.measure import Sides
     from joulemark.subjects.handshake.options import HandshakeOptions
 
+PAIR = "pair"
+"""The network of two boards that --protocol runs in."""
 _PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
@@ -77,9 +81,41 @@ def handshake(
         typer.Option(
             "--network",
             metavar="NETWORK",
-            help="Run it over the air: a file, or the name of a shipped network (edhoc-telosb).",
+            help="Run it over the air: a file, or the name of a shipped network (edhoc-telosb);"
+            " pair: with --protocol, two of --board.",
         ),
     ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protocol",
+            metavar="NAME",
+            help="Secure protocol over UDP and 6LoWPAN, handshake and records; repeatable; all.",
+        ),
+    ] = None,
+    records: Annotated[
+        int,
+        typer.Option("--records", min=0, max=1000, help="Exchanges after the first, --protocol."),
+    ] = 1,
+    request_size: Annotated[
+        int,
+        typer.Option("--request-size", min=0, max=64, metavar="BYTES", help="Data of a request."),
+    ] = 16,
+    response_size: Annotated[
+        int,
+        typer.Option("--response-size", min=0, max=64, metavar="BYTES", help="Data of a response."),
+    ] = 16,
+    loss: Annotated[
+        float,
+        typer.Option("--loss", min=0, max=0.9, metavar="PART", help="Part of the frames lost."),
+    ] = 0.0,
+    runs: Annotated[
+        int,
+        typer.Option(
+            "--runs", min=0, max=1000, help="Runs with other losses; 5 with --loss if not given."
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the losses.")] = 0,
     per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
     battery_mah: Annotated[
         float,
@@ -101,6 +137,27 @@ def handshake(
     from joulemark.records.store import Store
     from joulemark.subjects.handshake.options import HandshakeOptions
 
+    if protocol:
+        if network is not None and str(network) != PAIR:
+            raise InputError("a protocol runs between a pair", "--network", "give --network pair")
+        if store is not None or ad_size or implementation or message_4:
+            mend = "leave out --store, --ad-size, --implementation and --message-4"
+            raise InputError("does not go with --protocol", "--protocol", mend)
+        from joulemark.catalogue.protocols import Pair
+        from joulemark.cli import _protocols
+
+        pair = Pair(
+            records=records,
+            request_bytes=request_size,
+            response_bytes=response_size,
+            loss=loss,
+            seed=seed,
+            optimisation=opt,
+        )
+        _protocols.show(protocol, board, pair, runs or (5 if loss else 1), as_json=as_json)
+        return
+    if network is not None and str(network) == PAIR:
+        raise InputError("which protocol?", "--network pair", "say it with --protocol")
     with Store(store or ":memory:") as kept:
         if network is None:
             asked = {
@@ -263,20 +320,8 @@ def _air_lines(side: "Side", implementation: str) -> list[str]:
         f"{who}: {implementation} on {side.board} at "
         f"{side.clock_hz / 1e6:g} MHz, {side.build}; "
         f"{side.flash_bytes:,} B flash, {side.ram_bytes:,} B RAM in all",
-        *_aligned(rows, 1),
+        *aligned(rows, 1),
         f"flash of each with what it needs: {parts}",
-    ]
-
-
-def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
-    """Return lines of columns, the first `words` of them words and the others numbers."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            c.ljust(w) if i < words else c.rjust(w)
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
     ]
 
 
@@ -322,7 +367,7 @@ def _bench_lines(
         f"{first.subject.primitive}/{first.subject.implementation} on {first.conditions.board} at "
         f"{first.provenance.clock_hz / 1e6:g} MHz, {first.build}: "
         f"{first.flash_bytes:,} B flash, {first.ram_bytes:,} B RAM",
-        *_aligned(rows, 2),
+        *aligned(rows, 2),
     ]
 
 

@@ -1,0 +1,239 @@
+"""Secure protocols over UDP, each declared beside the device program that speaks it.
+
+`protocol.toml` in a program's folder names its variants and what each side computes, in order;
+`oracle.py` beside it says what each datagram must be. docs/protocols.md tells what the keys mean.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from joulemark import meaning
+from joulemark.catalogue import datafile
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.near import near
+from joulemark.catalogue.networks import Network, made
+from joulemark.catalogue.primitives import Library
+from joulemark.errors import InputError
+from joulemark.project import FIRMWARE
+
+if TYPE_CHECKING:
+    from joulemark.subjects.handshake.talk import Account, Talk
+
+FILE = "protocol.toml"
+CLIENT, SERVER = "client", "server"
+_PRIMITIVES = "primitives"
+_ATTENUATION_DB = 60.0
+_CLIENT_STARTS_S = 0.05
+_CLIENT_PPM, _SERVER_PPM = 8.0, -12.0
+"""Errors of the two crystals, as in the shipped networks of two motes."""
+
+
+class Windows(datafile.DataModel):
+    """What one side computes, in the order in which it raises its marker."""
+
+    handshake: list[str] = Field([])
+    record: list[str] = Field([])
+    """For each request with its response."""
+
+
+class On(datafile.DataModel):
+    """What differs on a core."""
+
+    define: dict[str, int] = Field({})
+
+
+class Variant(datafile.DataModel):
+    """A protocol with its algorithms and credentials, as it is named on the command line."""
+
+    title: str
+    wiring: dict[str, str] = Field({})
+    """Parts behind the program's interfaces. A primitive's folder stands for its first
+    implementation that runs on the board."""
+    define: dict[str, int] = Field({})
+    client: Windows | None = None
+    server: Windows | None = None
+
+
+class ProtocolFile(datafile.DataModel):
+    """`protocol.toml`."""
+
+    title: str
+    port: int = Field(ge=1, le=65535)
+    """UDP port of the server."""
+    client: Windows
+    server: Windows
+    on: dict[str, On] = Field({})
+    """By core."""
+    variant: dict[str, Variant] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A variant of a protocol."""
+
+    name: str
+    folder: Path
+    file: ProtocolFile
+
+    @property
+    def variant(self) -> Variant:
+        """Its entry."""
+        return self.file.variant[self.name]
+
+    @property
+    def program(self) -> str:
+        """The folder of its program, under firmware/."""
+        return self.folder.relative_to(FIRMWARE).as_posix()
+
+    def windows(self, side: str) -> Windows:
+        """Return what a side computes."""
+        own = self.variant.client if side == CLIENT else self.variant.server
+        return own or (self.file.client if side == CLIENT else self.file.server)
+
+    def read(self, talk: "Talk") -> "list[Account]":
+        """Check each datagram against the oracle, and return what its bytes are for.
+
+        Raises:
+            VerificationError: a datagram is not what an independent implementation says.
+        """
+        return _oracle(self.folder / "oracle.py")(talk)
+
+    def wiring(self, board: Board) -> dict[str, str]:
+        """Return the parts behind the program's interfaces on a board.
+
+        Raises:
+            InputError: a primitive has no implementation for the board.
+        """
+        return {name: _way(part, board) for name, part in self.variant.wiring.items()}
+
+    def pair(self, board: Board, conditions: "Pair") -> Network:
+        """Return a network of a client and a server on two boards of a kind.
+
+        Raises:
+            InputError: a primitive has no implementation for the board.
+        """
+        on = self.file.on.get(board.core, On())
+        shared = {
+            **self.variant.define,
+            **on.define,
+            "LEDGER_RECORDS": conditions.records,
+            "LEDGER_REQUEST_BYTES": conditions.request_bytes,
+            "LEDGER_RESPONSE_BYTES": conditions.response_bytes,
+        }
+        mote = {
+            "board": board.name,
+            "program": self.program,
+            "compiler": conditions.compiler or board.compiler,
+            "optimisation": conditions.optimisation,
+            "wiring": self.wiring(board),
+        }
+        client = {**shared, "LEDGER_MOTE": 1, "LEDGER_PEER": 2}
+        server = {**shared, "LEDGER_MOTE": 2, "LEDGER_PEER": 0}
+        values: dict[str, Any] = {
+            "title": f"{self.variant.title}, two of {board.name}",
+            "seed": conditions.seed,
+            "everyone": {"attenuation_db": _ATTENUATION_DB, "loss": conditions.loss},
+            "mote": [
+                {
+                    **mote,
+                    "name": CLIENT,
+                    "define": client,
+                    "start_s": _CLIENT_STARTS_S,
+                    "crystal": {"ppm": _CLIENT_PPM},
+                },
+                {**mote, "name": SERVER, "define": server, "crystal": {"ppm": _SERVER_PPM}},
+            ],
+        }
+        return made(values, self.folder / FILE)
+
+    @property
+    def digest(self) -> str:
+        """Digest of its file's values and its oracle's syntax tree."""
+        oracle = meaning.of_module(self.folder / "oracle.py")
+        return meaning.of_values(meaning.of_table(self.folder / FILE), oracle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Conditions of two boards that speak."""
+
+    records: int = 1
+    request_bytes: int = 16
+    response_bytes: int = 16
+    loss: float = 0.0
+    """Fraction of the frames that is lost, acknowledgements included."""
+    seed: int = 0
+    compiler: str = ""
+    optimisation: str = "Os"
+
+
+def _way(part: str, board: Board) -> str:
+    place = part.split("/")
+    if place[0] != _PRIMITIVES or len(place) != 3:
+        return part
+    library = Library.load()
+    for algorithm in library.algorithms.values():
+        primitive = algorithm.primitive
+        if [primitive.kind, primitive.name] == place[1:] and algorithm.is_default:
+            ways = [
+                way.name
+                for way in library.implementations(algorithm)
+                if way.runs_on(board.instruction_set)
+            ]
+            if ways:
+                return f"{part}/{ways[0]}"
+    raise InputError(f"{place[2]} has no implementation for it", f"--board {board.name}")
+
+
+@lru_cache
+def _oracle(path: Path) -> "Callable[[Talk], list[Account]]":
+    name = "joulemark_protocol_" + path.parent.name.replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # noqa: S101
+    assert spec.loader is not None  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        read: Callable[[Talk], list[Account]] = module.read
+    except FileNotFoundError as error:
+        mend = "nothing is measured unverified"
+        raise InputError("is missing", str(path), mend) from error
+    except AttributeError as error:
+        raise InputError("has no function read", str(path)) from error
+    return read
+
+
+@lru_cache
+def protocols() -> Mapping[str, Protocol]:
+    """Return the variants of all protocols, by name.
+
+    Raises:
+        InputError: a file is invalid, or two variants have one name.
+    """
+    known: dict[str, Protocol] = {}
+    for path in sorted(FIRMWARE.rglob(FILE)):
+        file = datafile.read(path, ProtocolFile)
+        for name in file.variant:
+            if name in known:
+                mend = f"another is in {known[name].folder.relative_to(FIRMWARE)}"
+                raise InputError(f"the name {name!r} is taken", f"{path}, key variant", mend)
+            known[name] = Protocol(name, path.parent, file)
+    return known
+
+
+def protocol(name: str) -> Protocol:
+    """Return a variant.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    known = protocols()
+    if name not in known:
+        raise InputError(f"no protocol {name!r}", "--protocol", near(name, known))
+    return known[name]

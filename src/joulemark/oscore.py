@@ -1,0 +1,134 @@
+"""CoAP messages and OSCORE (RFC 7252, RFC 8613), for oracles, with the cryptography package."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from joulemark.edhoc import byte_string, item
+
+CON, ACK = 0, 2
+POST, CHANGED = 0x02, 0x44
+OSCORE, URI_PATH, CONTENT_FORMAT, EDHOC = 9, 11, 12, 21
+_OUTER = (3, 7, 39, EDHOC)
+"""Options of class U (RFC 8613, section 4.1; RFC 9668, section 3.1)."""
+_AES_CCM_16_64_128 = 10
+_NONCE_BYTES, _TAG_BYTES = 13, 8
+
+Option = tuple[int, bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coap:
+    """A CoAP message."""
+
+    kind: int
+    code: int
+    number: int
+    """Its message ID."""
+    token: bytes = b""
+    options: Sequence[Option] = ()
+    payload: bytes = b""
+
+    @property
+    def head(self) -> bytes:
+        """Header and token."""
+        first = 0x40 | self.kind << 4 | len(self.token)
+        return bytes([first, self.code]) + self.number.to_bytes(2) + self.token
+
+    def __bytes__(self) -> bytes:
+        return self.head + body(self.options, self.payload)
+
+
+def _extended(number: int) -> tuple[int, bytes]:
+    if number < 13:
+        return number, b""
+    if number < 269:
+        return 13, bytes([number - 13])
+    return 14, (number - 269).to_bytes(2)
+
+
+def body(options: Sequence[Option], payload: bytes) -> bytes:
+    """Return options and payload (RFC 7252, section 3.1)."""
+    found, last = b"", 0
+    for number, value in sorted(options, key=lambda option: option[0]):
+        (delta, more_delta), (length, more_length) = _extended(number - last), _extended(len(value))
+        found += bytes([delta << 4 | length]) + more_delta + more_length + value
+        last = number
+    return found + (b"\xff" + payload if payload else b"")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Security:
+    """A context of OSCORE with AES-CCM-16-64-128, as one of its sides has it."""
+
+    secret: bytes
+    salt: bytes
+    sender: bytes
+    recipient: bytes
+    id_context: bytes | None = None
+
+    def derived(self, identifier: bytes, kind: str, length: int) -> bytes:
+        """Return a key or the common IV (section 3.2.1)."""
+        context = b"\xf6" if self.id_context is None else byte_string(self.id_context)
+        info = b"\x85" + byte_string(identifier) + context + item(0, _AES_CCM_16_64_128)
+        info += item(3, len(kind)) + kind.encode() + item(0, length)
+        return HKDF(SHA256(), length, self.salt, info).derive(self.secret)
+
+    @property
+    def common_iv(self) -> bytes:
+        """The common IV."""
+        return self.derived(b"", "IV", _NONCE_BYTES)
+
+    def _nonce(self, identifier: bytes, piv: bytes) -> bytes:
+        padded = bytes([len(identifier)]) + identifier.rjust(_NONCE_BYTES - 6, b"\0")
+        padded += piv.rjust(5, b"\0")
+        return bytes(a ^ b for a, b in zip(padded, self.common_iv, strict=True))
+
+    def _sealed(self, plain: Coap, nonce: bytes, request_id: bytes, request_piv: bytes) -> bytes:
+        inner = bytes([plain.code])
+        inner += body([o for o in plain.options if o[0] not in _OUTER], plain.payload)
+        external = b"\x85\x01\x81" + item(0, _AES_CCM_16_64_128)
+        external += byte_string(request_id) + byte_string(request_piv) + b"\x40"
+        ad = b"\x83\x68Encrypt0\x40" + byte_string(external)
+        key = self.derived(self.sender, "Key", 16)
+        return AESCCM(key, tag_length=_TAG_BYTES).encrypt(nonce, inner, ad)
+
+    def request(self, plain: Coap, sequence: int) -> Coap:
+        """Protect a request."""
+        piv = piv_of(sequence)
+        flags, context = len(piv) | 8, b""
+        if self.id_context is not None:
+            flags |= 16
+            context = bytes([len(self.id_context)]) + self.id_context
+        value = bytes([flags]) + piv + context + self.sender
+        sealed = self._sealed(plain, self._nonce(self.sender, piv), self.sender, piv)
+        return _outer(plain, POST, value, sealed)
+
+    def response(self, plain: Coap, request_sequence: int, sequence: int | None = None) -> Coap:
+        """Protect the response to a request, with a number of its own if one is given."""
+        piv = piv_of(request_sequence)
+        nonce, value = self._nonce(self.recipient, piv), b""
+        if sequence is not None:
+            own = piv_of(sequence)
+            nonce, value = self._nonce(self.sender, own), bytes([len(own)]) + own
+        return _outer(plain, CHANGED, value, self._sealed(plain, nonce, self.recipient, piv))
+
+
+def piv_of(sequence: int) -> bytes:
+    """Return a sequence number as a partial IV (section 6.1)."""
+    return sequence.to_bytes(max(1, (sequence.bit_length() + 7) // 8))
+
+
+def _outer(plain: Coap, code: int, value: bytes, sealed: bytes) -> Coap:
+    options = [o for o in plain.options if o[0] in _OUTER]
+    return Coap(
+        kind=plain.kind,
+        code=code,
+        number=plain.number,
+        token=plain.token,
+        options=[*options, (OSCORE, value)],
+        payload=sealed,
+    )
