@@ -340,8 +340,7 @@ static bool take_3(const uint8_t *at, size_t length) {
     }
     is_open = false;
     compute_begin();
-    is_secured =
-        HANDSHAKE(finish)(&session, &party, &message) == CRYPTO_OK && derive_security();
+    is_secured = HANDSHAKE(finish)(&session, &party, &message) == CRYPTO_OK && derive_security();
     compute_end();
     if (is_secured)
         say_key();
@@ -372,7 +371,8 @@ static bool separate(const coap_reader *payload) {
     cbor_reader reader = {payload->at, payload->left};
     const uint8_t *bytes;
     size_t length;
-    if (!cbor_read_bytes(&reader, &bytes, &length) || !take_3(payload->at, payload->left - reader.left))
+    if (!cbor_read_bytes(&reader, &bytes, &length) ||
+        !take_3(payload->at, payload->left - reader.left))
         return false;
     uint8_t *to = in.bytes + (payload->at - in.bytes);
     for (size_t i = 0; i < reader.left; i++)
@@ -382,13 +382,11 @@ static bool separate(const coap_reader *payload) {
 }
 
 static void take_protected(const coap_head *request) {
-    static const uint8_t codes[] = {[OSCORE_MALFORMED] = COAP_BAD_OPTION,
-                                    [OSCORE_UNKNOWN] = COAP_UNAUTHORIZED,
-                                    [OSCORE_REPLAYED] = COAP_UNAUTHORIZED,
-                                    [OSCORE_FORGED] = COAP_BAD_REQUEST,
-                                    [OSCORE_STALE] = COAP_UNAUTHORIZED,
-                                    [OSCORE_NO_ROOM] = COAP_BAD_REQUEST,
-                                    [OSCORE_EXHAUSTED] = COAP_UNAUTHORIZED};
+    static const uint8_t codes[] = {
+        [OSCORE_MALFORMED] = COAP_BAD_OPTION,  [OSCORE_UNKNOWN] = COAP_UNAUTHORIZED,
+        [OSCORE_REPLAYED] = COAP_UNAUTHORIZED, [OSCORE_FORGED] = COAP_BAD_REQUEST,
+        [OSCORE_STALE] = COAP_UNAUTHORIZED,    [OSCORE_NO_ROOM] = COAP_BAD_REQUEST,
+        [OSCORE_EXHAUSTED] = COAP_UNAUTHORIZED};
     oscore_request bound;
     coap_writer to;
     if (!is_secured) {

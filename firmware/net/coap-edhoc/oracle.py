@@ -1,6 +1,7 @@
 """EDHOC over CoAP and then OSCORE: every datagram, from the oracle of EDHOC and RFC 8613."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.edhoc import kdf
@@ -36,8 +37,10 @@ def _algorithm(folder: str) -> Algorithm:
     raise VerificationError(f"no handshake {folder}")
 
 
-def _agreed(algorithm: Algorithm) -> Output:
-    """Return the messages of the vectors' parties."""
+@lru_cache
+def _agreed(folder: str) -> Output:
+    """Return the messages of the vectors' parties, who are those of the program."""
+    algorithm = _algorithm(folder)
     values = algorithm.vectors[0].values
     names = algorithm.contract.file.input
     return algorithm.oracle(Inputs(**{name: values.get(name, b"") for name in names}))
@@ -118,7 +121,7 @@ def _expected(talk: Talk, agreed: Output) -> Iterator[tuple[str, Coap, Account]]
 
 def read(talk: Talk) -> list[Account]:
     """Compare each datagram with what it must be."""
-    agreed = _agreed(_algorithm(talk.wiring["handshake"]))
+    agreed = _agreed(talk.wiring["handshake"])
     for side, key in talk.keys.items():
         if key != agreed.key:
             raise VerificationError(f"the {side}'s key is {key.hex()}, not {agreed.key.hex()}")

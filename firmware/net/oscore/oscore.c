@@ -5,7 +5,7 @@
 #include "mac/hmac-sha-256.h"
 
 /* The option's first byte (section 6.1). */
-enum { PIV_LENGTH = 7, HAS_KID = 8, HAS_CONTEXT = 16, RESERVED = 0xe0 };
+enum { PIV_LENGTH = 7, HAS_KID = 8, HAS_CONTEXT = 16, RESERVED_BITS = 0xe0 };
 
 enum {
     HASH = 32,
@@ -173,9 +173,8 @@ static crypto_status crypt(const uint8_t *key, const oscore_ctx *ctx, const osco
     aad[n++] = CBOR_BYTES; /* no options of class I are defined */
     ccm_ctx cipher;
     ccm_init(&cipher, key);
-    aead_message m = {nonce, sizeof nonce, aad,           n,
-                      text,  text,         length,        text + length,
-                      OSCORE_TAG_BYTES};
+    aead_message m = {nonce,         sizeof nonce,    aad, n, text, text, length,
+                      text + length, OSCORE_TAG_BYTES};
     crypto_status status = decrypt ? ccm_decrypt(&cipher, &m) : ccm_encrypt(&cipher, &m);
     crypto_wipe(&cipher, sizeof cipher);
     return status;
@@ -231,7 +230,7 @@ static bool read_option(const coap_option *option, option_value *value) {
     left--;
     uint8_t piv = flags & PIV_LENGTH;
     /* An option of flags alone must be empty, and 6 and 7 are reserved. */
-    if ((flags & RESERVED) || flags == 0 || piv > OSCORE_PIV_BYTES_MAX || left < piv)
+    if ((flags & RESERVED_BITS) || flags == 0 || piv > OSCORE_PIV_BYTES_MAX || left < piv)
         return false;
     value->piv.piv_length = piv;
     copy(value->piv.piv, at, piv);

@@ -18,8 +18,8 @@ _FRAME_BYTES = 13
 _LARGEST = {7: 222, 12: 51}
 """Largest payload of a frame in the band of 863 to 870 MHz (RP002-1.0.3, table 13: DR5 and DR0)."""
 NOTES = (
-    "arithmetic, nothing emulated: each UDP payload in LoRaWAN frames of its own (13 bytes each,",
-    "payloads up to 222 and 51 bytes), 125 kHz, 4/5, 8 symbols of preamble, no duty cycle",
+    "arithmetic, nothing emulated: each UDP payload in LoRaWAN frames of its own",
+    "(13 bytes each, payloads up to 222 and 51), 125 kHz, 4/5, no duty cycle",
 )
 
 

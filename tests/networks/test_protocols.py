@@ -1,0 +1,171 @@
+"""Secure protocols between two boards: the ledger, its oracle, losses, and what is refused."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from joulemark.analysis import lora
+from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protocols
+from joulemark.cli import app
+from joulemark.errors import InputError, VerificationError
+from joulemark.project import ROOT
+from joulemark.subjects.handshake import flights
+from joulemark.subjects.handshake.flights import Priced, price
+from joulemark.subjects.handshake.talk import Talk
+
+BOARD = "openmote-cc2538"
+COMBINED = "edhoc-3-2-combined"
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Talk]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def combined(told: list[Talk]) -> Priced:
+    """Three exchanges, whose talk is kept."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def kept(**values: object) -> Talk:
+            told.append(Talk(**values))  # type: ignore[arg-type]
+            return told[-1]
+
+        patch.setattr(flights, "Talk", kept)
+        return price(protocol(COMBINED), BOARD, Pair(records=2))
+
+
+def test_the_bytes_of_each_layer(combined: Priced) -> None:
+    rows = {(f.name, f.record): f for f in combined.flights}
+    assert {key: (f.protocol, f.coap, f.payload) for key, f in rows.items()} == {
+        # RFC 9529, section 3: 39 and 45 bytes; 19, with an option and OSCORE's 14.
+        ("message_1", False): (39, 27, 0),
+        ("message_2", False): (45, 8, 0),
+        ("message_3, request", False): (19 + 1 + 14, 8, 16),
+        ("response", False): (11, 6, 16),
+        ("request", True): (14, 8, 16),
+        ("response", True): (11, 6, 16),
+    }
+    for flight in combined.flights:
+        # RFC 6282: 2 + 1, ports of 1 and 2 bytes, checksum 2. A frame: 6 before, 9 + 2 around.
+        assert (flight.lowpan, flight.mac, flight.acks, flight.again) == (8, 17, 11, 0)
+        assert flight.air_ps == pytest.approx(flight.on_air * 32e6, rel=1e-3)
+
+
+def test_the_sides_add_up(combined: Priced) -> None:
+    for party in combined.parties:
+        for spent, record in ((party.first, False), (party.record, True)):
+            some = [each for each in party.computed if each.record == record]
+            assert sum(each.cycles for each in some) == pytest.approx(spent.cycles)
+            assert sum(each.time_ps for each in some) == pytest.approx(spent.computing_ps)
+            assert sum(each.core_uj for each in some) < spent.core_uj
+            assert spent.sending_uj > 0 < spent.listening_uj
+        assert party.first.cycles > 100 * party.record.cycles > 0
+        assert party.stack_bytes > 1000
+        assert party.flash_bytes > sum(party.parts[p][0] for p in ("net/oscore", "net/udp"))
+    assert combined.frames(record=False) == 8
+    assert combined.frames(record=True) == 4
+
+
+def test_no_byte_passes_the_oracle_changed(combined: Priced, told: list[Talk]) -> None:
+    (talk,) = told
+    of = protocol(COMBINED)
+    assert len(of.read(talk)) == len(talk.datagrams) == 8
+    for number, message in enumerate(talk.datagrams):
+        for at in range(len(message.data)):
+            data = bytearray(message.data)
+            data[at] ^= 0x10
+            changed = [*talk.datagrams]
+            changed[number] = replace(message, data=bytes(data))
+            with pytest.raises(VerificationError):
+                of.read(replace(talk, datagrams=changed))
+    with pytest.raises(VerificationError):
+        of.read(replace(talk, datagrams=talk.datagrams[:-1]))
+    with pytest.raises(VerificationError, match="server's key"):
+        of.read(replace(talk, keys={**talk.keys, "server": bytes(32)}))
+
+
+@pytest.mark.parametrize("loss", [0.2, 0.5])
+def test_what_is_lost_is_sent_again_and_computed_once(loss: float) -> None:
+    priced = price(protocol("edhoc-0-0"), BOARD, Pair(records=1, loss=loss, seed=1))
+    again = sum(flight.again for flight in priced.flights)
+    assert again > 0
+    for party in priced.parties:
+        assert len(party.computed) == 6
+    if loss > 0.3:
+        # Acknowledgements of CSMA no longer suffice: RFC 7252, 4.2, after two to three seconds.
+        assert priced.party(CLIENT).first.time_ps > 3e12
+    # Message 2 has two fragments here.
+    assert next(f.frames for f in priced.flights if f.name == "message_2") == 2
+
+
+def test_a_client_that_hears_nothing_gives_up() -> None:
+    with pytest.raises(flights.ProtocolFailedError, match="no answer"):
+        price(protocol(COMBINED), BOARD, Pair(loss=1.0))
+
+
+def test_a_telosb_has_room_for_all_of_it() -> None:
+    priced = price(protocol(COMBINED), "telosb", Pair(records=1))
+    for party in priced.parties:
+        assert party.flash_bytes < 48 * 1024
+        assert party.ram_bytes + party.stack_bytes < 10 * 1024
+    assert {f.protocol for f in priced.flights if f.record} == {14, 11}
+
+
+def test_time_on_the_air_of_lora() -> None:
+    # By hand from AN1200.13: 12.25 symbols of preamble; 8 + 8 x 5 and 8 + 6 x 5 of a frame.
+    assert lora.frame_seconds(23, 7) == pytest.approx(60.25 * 128 / 125e3)
+    assert lora.frame_seconds(23, 12) == pytest.approx((12.25 + 8 + 5 * 5) * 4096 / 125e3)
+    assert lora.seconds([10, 10], 7) == pytest.approx(2 * lora.frame_seconds(23, 7))
+    assert lora.seconds([60], 12) == pytest.approx(
+        lora.frame_seconds(64, 12) + lora.frame_seconds(22, 12)
+    )
+
+
+def test_every_protocol_has_windows_of_both_sides_and_a_title() -> None:
+    assert len(protocols()) >= 4
+    for each in protocols().values():
+        assert each.variant.title
+        for side in (CLIENT, SERVER):
+            assert each.windows(side).record
+
+
+def test_several_as_json() -> None:
+    chosen = ["--protocol", COMBINED, "--board", BOARD, "--network", "pair", "--json"]
+    done = CliRunner().invoke(app, ["handshake", *chosen, "--records", "2"])
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads(done.stdout)
+    assert found["protocol"] == COMBINED
+    assert found["failed"] == 0
+    assert len(found["runs"][0]["flights"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--protocol", "edhoc-3-3"], "edhoc-3-2"),
+        (["--protocol", "edhoc-3-2", "--network", "edhoc-telosb"], "--network pair"),
+        (["--network", "pair"], "--protocol"),
+        (["--protocol", "edhoc-3-2", "--ad-size", "3"], "--ad-size"),
+        (["--protocol", "edhoc-3-2", "--board", "stm32vldiscovery"], "radio"),
+    ],
+)
+def test_what_does_not_go_together_is_told(options: list[str], says: str) -> None:
+    done = CliRunner().invoke(app, ["handshake", *options])
+    assert isinstance(done.exception, InputError), done.output
+    assert says in str(done.exception)
+
+
+def test_the_guide_shows_what_the_command_prints() -> None:
+    text = (ROOT / "docs/protocols.md").read_text()
+    commands = re.findall(r"```console\n\$ joulemark (.*?)\n```", text)
+    shown = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    assert commands
+    for command, expected in zip(commands, shown, strict=True):
+        done = CliRunner().invoke(app, command.split())
+        assert done.exit_code == 0, done.output
+        assert done.stdout.split() == expected.split(), command
+        assert max(map(len, done.stdout.split("errors,")[0].splitlines())) <= 80, command
