@@ -46,8 +46,9 @@ def one(priced: "Priced") -> Iterator[str]:
     yield f"every datagram is the oracle's, and both keys; {what.loss:.0%} of the frames lost"
     yield ""
     yield from aligned(_flight_rows(priced), 2)
-    yield "bytes; 6Lo: IPv6 and UDP as 6LoWPAN; 15.4: preamble to check sequence, without"
-    yield "acknowledgements (ack) and what was sent again; ms on the air, with both"
+    yield "bytes; proto: the protocol; 6Lo: IPv6 and UDP as 6LoWPAN; 15.4: preamble to"
+    yield "check sequence, without acknowledgements (ack) and what was sent again; ms: on the"
+    yield "air, with both"
     for party in priced.parties:
         yield ""
         yield from _party_lines(party)
@@ -55,7 +56,7 @@ def one(priced: "Priced") -> Iterator[str]:
 
 def _flight_rows(priced: "Priced") -> list[Row]:
     rows: list[Row] = [
-        ("flight", "", "protocol", "CoAP", "data", "6Lo", "15.4", "frames", "ack", "again", "ms")
+        ("flight", "", "proto", "CoAP", "data", "6Lo", "15.4", "frames", "ack", "again", "ms")
     ]
     for record in (False, True):
         some = [flight for flight in priced.flights if flight.record == record]
