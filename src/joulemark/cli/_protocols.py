@@ -47,8 +47,8 @@ def one(priced: "Priced") -> Iterator[str]:
     yield ""
     yield from aligned(_flight_rows(priced), 2)
     yield "bytes; proto: the protocol; 6Lo: IPv6 and UDP as 6LoWPAN; 15.4: preamble to"
-    yield "check sequence, without acknowledgements (ack) and what was sent again; ms: on the"
-    yield "air, with both"
+    yield "check sequence, without acknowledgements (ack) and what was sent again"
+    yield "(again); ms: on the air, with both"
     for party in priced.parties:
         yield ""
         yield from _party_lines(party)
