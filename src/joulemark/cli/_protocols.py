@@ -146,8 +146,8 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
             )
         )
     yield from aligned(rows, 1)
-    yield "the handshake with its first request and response: bytes of the protocol, all bytes"
-    yield "and frames on the air, energy of core and radio"
+    yield "the handshake with its first request and response: bytes of the protocol, all"
+    yield "bytes and frames on the air, energy of core and radio"
     if what.records:
         yield ""
         rows = [("each further exchange", "bytes", "on air", "ms", "client µJ", "server µJ")]
