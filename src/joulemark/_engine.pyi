@@ -490,6 +490,12 @@ class Machine:
     def write_memory(self, address: int, data: bytes) -> None: ...
     @property
     def serial_ports(self) -> list[str]: ...
+    def read_serial_flash(self, device: str) -> bytes:
+        """Return what a loss of power at this moment leaves in a board's serial flash."""
+
+    def load_serial_flash(self, device: str, data: bytes) -> None:
+        """Load a board's serial flash from its address 0 on, in no emulated time."""
+
     def serial_write(self, port: str, data: bytes) -> None:
         """Queue bytes on the line into the chip.
 

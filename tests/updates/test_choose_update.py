@@ -28,7 +28,7 @@ def test_demands_rule_signatures_out(store: str) -> None:
     assert set(_chosen(store, "--post-quantum")) == {"lms", "slh-dsa-128s"}
     assert _chosen(store, "--post-quantum", "--stateless") == ["slh-dsa-128s"]
     assert _chosen(store, "--security-bits", "256") == ["lms"]
-    assert _chosen(store, "--max-flash", "8200", "--sort", "time") == ["lms"]
+    assert _chosen(store, "--max-ram", "1800", "--sort", "time") == ["lms"]
     assert _chosen(store, "--max-ms", "60") == ["ecdsa-p256"]
 
 

@@ -21,7 +21,7 @@ from joulemark.subjects.update.signatures import Signature, signature
 from joulemark.subjects.update.trials import Trials
 
 SIZE = 1024
-BOARDS = ("nrf52840-dk", "openmote-cc2538", "stm32vldiscovery", "sensortag-cc2650")
+BOARDS = ("nrf52840-dk", "openmote-cc2538", "stm32vldiscovery", "sensortag-cc2650", "telosb")
 CUTS, ALL_CUTS = 8, 1000
 GUIDE = ROOT / "docs/update.md"
 BUILD = Build(compiler="clang", optimisation="Os")
@@ -94,10 +94,12 @@ def test_an_older_image_does_not_start_although_it_is_signed() -> None:
     assert (run.answers, run.started) == ([ACCEPTED], 0), "an update mends it"
 
 
-def test_the_counter_goes_from_page_to_page() -> None:
-    own = kit("stm32vldiscovery")
+@pytest.mark.parametrize("board", ["stm32vldiscovery", "telosb"])
+def test_the_counter_goes_from_page_to_page(board: str) -> None:
+    own = kit(board)
     layout = own.bootloader.layout
-    places = 2 * layout.page // 8
+    size = 2 * layout.counter_page
+    places = size // 8
 
     def record(value: int) -> bytes:
         return value.to_bytes(4, "little") + (value ^ 0xFFFFFFFF).to_bytes(4, "little")
@@ -107,15 +109,34 @@ def test_the_counter_goes_from_page_to_page() -> None:
         counter = b"".join(record(i + 1) for i in range(next_place - 1))
         counter += (next_place).to_bytes(4, "little") + b"\xff" * 4
         flash = provisioned(own, [own.release(0, SIZE, 1000)])
-        flash[layout.counter] = counter.ljust(2 * layout.page, b"\xff")
+        flash[layout.counter] = counter.ljust(size, b"\xff")
         device = Device(own, flash)
         assert device.run().started == 0
-        kept = device.machine.read_memory(layout.counter, 2 * layout.page)
+        kept = device.machine.read_memory(layout.counter, size)
         assert record(1000) in kept
         older = own.release(0, SIZE, 999)
         written = {layout.manifest(0): older.envelope, layout.image(0): older.image}
         device = Device(own, device.flash | written)
         assert device.run().started is None
+
+
+def test_a_copy_that_is_damaged_is_made_again_from_its_slot() -> None:
+    """The image runs in the chip's flash; its slot, and the older one, are in the serial flash."""
+    own = kit("telosb")
+    layout = own.bootloader.layout
+    old, new = own.release(0, SIZE, 3), own.release(1, SIZE, 4)
+    blank = Device(own, provisioned(own, [old, new]))
+    assert blank.run().started == 1, "the newest is copied"
+    run = layout.run
+    assert run is not None
+    damage = {run + 700: b"\0"}
+    again = Device(own, blank.flash | damage, earlier=blank)
+    assert again.run().started == 1
+    assert again.image(1, SIZE) == new.image
+    # Damaged in its slot, too: the older one is there, but older than the counter.
+    damage |= {layout.image(1) + 700: b"\0"}
+    last = Device(own, blank.flash | damage, earlier=blank)
+    assert last.run().started is None
 
 
 @pytest.mark.slow
@@ -164,15 +185,17 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (
-            "--board telosb",
+            "--board nucleo-l4r5zi",
             3,
-            "does not write the flash of the msp430f1611; there is for nrf52840-dk",
+            "does not write the flash of the stm32l4r5zi; there is for nrf52840-dk",
         ),
         ("--board nrf52840-dk --image 64Q", 3, "--image: '64Q' is no size"),
         ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),
         ("--board nrf52840-dk --signature rsa", 3, "no such signature; there are ecdsa-p256"),
         ("--board nrf52840-dk --signature lms --implementation x", 3, "there are armv7m, ref"),
         ("--board stm32vldiscovery --frame-header 4", 3, "stm32vldiscovery has no radio"),
+        ("--board telosb --signature lms", 13, "flash is short by 32,256 bytes of 49,152"),
+        ("--board telosb --signature slh-dsa-128s", 13, "no implementation of slh-dsa-128s runs"),
         ("--board stm32vldiscovery --signature lms", 13, "flash is short by 16,384 bytes of"),
         (
             "--board stm32vldiscovery --image 2K --signature ml-dsa-65 --implementation armv7m",

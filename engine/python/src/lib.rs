@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use joulemark_devices::m25p80::M25p80;
 use joulemark_devices::{Placement, Wiring as KernelWiring};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, trace};
@@ -741,6 +742,26 @@ impl Machine {
     fn write_memory(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
         self.machine
             .write_memory(address, data)
+            .map_err(machine_error)
+    }
+
+    fn read_serial_flash<'py>(
+        &mut self,
+        py: Python<'py>,
+        device: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let contents = self
+            .machine
+            .with_device(device, |flash: &mut M25p80, lines| {
+                flash.after_power_loss(lines.now())
+            })
+            .map_err(machine_error)?;
+        Ok(PyBytes::new(py, &contents))
+    }
+
+    fn load_serial_flash(&mut self, device: &str, data: &[u8]) -> PyResult<()> {
+        self.machine
+            .with_device(device, |flash: &mut M25p80, _| flash.load(data))
             .map_err(machine_error)
     }
 

@@ -5,17 +5,14 @@
 
 #include "board.h"
 #include "chip.h"
+#include "flash.h"
 
 void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
-/* Available where FLASH_PAGE_BYTES is not 0. Writing changes bits of words from 1 to 0; erasing
-   sets all bits of a page to 1. Where flash, which holds the handlers, cannot be read while it
-   changes, both call ROM functions with interrupts off. The caller detects a failure by reading
-   back. */
-void flash_write(uint32_t address, const uint32_t *words, unsigned count);
-void flash_erase(uint32_t address);
+/* flash.h is there where FLASH_PAGE_BYTES is not 0. Where flash, which holds the handlers, cannot be
+   read while it changes, its functions call those of the ROM with interrupts off. */
 
 /* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) for the serial port's
    interrupt. */

@@ -1,12 +1,12 @@
 #include "counter.h"
 
+#include "flash.h"
 #include "layout.h"
-#include "series.h"
 
 /* A record is a value and its complement. Writing only clears bits and erasing only sets them, so a
    write or an erase that is cut short leaves no valid record: its halves are no longer
    complements. */
-enum { RECORD_BYTES = 8, PAGE_RECORDS = FLASH_PAGE_BYTES / RECORD_BYTES };
+enum { RECORD_BYTES = 8, PAGE_RECORDS = COUNTER_PAGE_BYTES / RECORD_BYTES };
 
 static uint32_t address_of(unsigned place) {
     return COUNTER + RECORD_BYTES * (uint32_t)place;
@@ -14,7 +14,7 @@ static uint32_t address_of(unsigned place) {
 
 /* Returns the value of a record, or 0. */
 static uint32_t record(unsigned place) {
-    const volatile uint32_t *words = (const volatile uint32_t *)address_of(place);
+    const volatile uint32_t *words = (const volatile uint32_t *)(uintptr_t)address_of(place);
     uint32_t value = words[0];
     return value == ~words[1] ? value : 0;
 }

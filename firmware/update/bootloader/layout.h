@@ -5,13 +5,19 @@
 #include <stdint.h>
 
 /* Vendor and class of this device (SUIT_UUID_BYTES each), then the public key; written once. */
-#define IDENTITY ((const uint8_t *)(uint32_t)UPDATE_IDENTITY)
+#define IDENTITY ((const uint8_t *)(uintptr_t)UPDATE_IDENTITY)
 
 #define COUNTER ((uint32_t)UPDATE_COUNTER)
+enum { COUNTER_PAGE_BYTES = UPDATE_COUNTER_PAGE_BYTES };
 
-/* A slot has room for a manifest, then for an image that is linked to run there. */
+/* A slot has room for a manifest, then for an image, which is linked to run there or, if slots are
+   apart, at RUN. */
 #define SLOT(number) ((uint32_t)UPDATE_SLOTS + (number) * (uint32_t)UPDATE_SLOT_BYTES)
 #define MANIFEST_ROOM ((uint32_t)UPDATE_MANIFEST_BYTES)
-#define IMAGE_ROOM ((uint32_t)UPDATE_SLOT_BYTES - MANIFEST_ROOM)
+#define IMAGE_ROOM ((uint32_t)UPDATE_IMAGE_BYTES)
+#define SLOT_PAGE_BYTES ((uint32_t)UPDATE_SLOT_PAGE_BYTES)
+
+#define RUN ((uint32_t)UPDATE_RUN)
+enum { RUN_PAGE_BYTES = UPDATE_RUN_PAGE_BYTES };
 
 #endif

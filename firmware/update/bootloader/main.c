@@ -1,22 +1,23 @@
 /* A bootloader with two slots. It starts the newest image that is signed, whole and not older than
    the counter; an update goes to the other slot, so that a power failure at any moment leaves an
-   image to start. Images run where they lie, so nothing is copied.
+   image to start. Images run where they lie, so nothing is copied, or slots are apart from where an
+   image runs, and it is copied there.
 
    An update comes over the serial line on request of the application, or if there is nothing to
    start: the manifest's length in four bytes, the manifest, the image. The bootloader asks for each
    block with READY, and ends with ACCEPTED or REFUSED. */
 #include "check.h"
 #include "counter.h"
+#include "flash.h"
 #include "hal.h"
 #include "layout.h"
-#include "series.h"
 #include "sha256.h"
+#include "slots.h"
 #include "suit.h"
 
 enum { SLOTS = 2, BLOCK_BYTES = 256, READY = 'r', ACCEPTED = 'y', REFUSED = 'n' };
 
-_Static_assert(FLASH_PAGE_BYTES > 0, "firmware/hal/armv7m has no flash.c for this series of chips");
-_Static_assert(FLASH_PAGE_BYTES % BLOCK_BYTES == 0, "a block is in one page");
+_Static_assert(SLOT_PAGE_BYTES % BLOCK_BYTES == 0, "a block is in one page");
 
 /* The application writes REQUESTED here and resets the chip. RAM is arbitrary after power-on; the
    bootloader then waits for an update with a probability of 2^-32. */
@@ -24,10 +25,6 @@ _Static_assert(FLASH_PAGE_BYTES % BLOCK_BYTES == 0, "a block is in one page");
 HAL_NOINIT volatile uint32_t update_request;
 
 static uint32_t block[BLOCK_BYTES / 4];
-
-static const uint8_t *manifest_of(unsigned slot) {
-    return (const uint8_t *)SLOT(slot);
-}
 
 static uint32_t image_of(unsigned slot) {
     return SLOT(slot) + MANIFEST_ROOM;
@@ -40,18 +37,30 @@ __attribute__((noinline)) void update_hash(sha256_ctx *ctx, const uint8_t *data,
 }
 
 __attribute__((noinline)) void update_erase(uint32_t address) {
-    flash_erase(address);
+    slots_erase(address);
 }
 
 __attribute__((noinline)) void update_write(uint32_t address, const uint32_t *words,
                                             unsigned count) {
-    flash_write(address, words, count);
+    slots_write(address, words, count);
 }
 
 __attribute__((noinline)) void update_receive(uint8_t *to, unsigned count) {
     hal_serial_write(READY);
     for (unsigned i = 0; i < count; i++)
         to[i] = hal_serial_read();
+}
+
+/* Where slots are apart, these are stages, too. */
+
+__attribute__((noinline, unused)) static void update_read(uint32_t address, unsigned count) {
+    slots_read(address, (uint8_t *)block, count);
+}
+
+__attribute__((noinline, unused)) static void update_install(uint32_t at, unsigned count) {
+    if (at % RUN_PAGE_BYTES == 0)
+        flash_erase(RUN + at);
+    flash_write(RUN + at, block, (count + 3) / 4);
 }
 
 static int is_signed(const suit_manifest *m, unsigned slot) {
@@ -65,40 +74,73 @@ static int is_digest(sha256_ctx *ctx, const suit_manifest *m) {
     return crypto_equal(hash, m->image_digest, sizeof hash);
 }
 
-static int is_startable(const suit_manifest *m, unsigned slot, uint32_t oldest) {
+static unsigned block_of(uint32_t at, uint32_t length) {
+    return length - at < BLOCK_BYTES ? (unsigned)(length - at) : BLOCK_BYTES;
+}
+
+/* Whether what runs, or what lies in a slot apart, is a manifest's image. */
+static int is_whole(const suit_manifest *m, uint32_t address, int is_apart) {
     sha256_ctx ctx;
-    if (m->sequence < oldest || !is_signed(m, slot))
-        return 0;
     sha256_init(&ctx);
-    update_hash(&ctx, (const uint8_t *)image_of(slot), m->image_bytes);
+    if (is_apart)
+        for (uint32_t at = 0; at < m->image_bytes; at += BLOCK_BYTES) {
+            unsigned count = block_of(at, m->image_bytes);
+            update_read(address + at, count);
+            update_hash(&ctx, (const uint8_t *)block, count);
+        }
+    else
+        update_hash(&ctx, (const uint8_t *)(uintptr_t)address, m->image_bytes);
     return is_digest(&ctx, m);
+}
+
+/* Whether an image is where it runs. It is copied there if it is not and is whole in its slot; a
+   copy that is cut short is begun again by the next start. */
+static int is_installed(const suit_manifest *m, unsigned slot) {
+    if (!SLOTS_ARE_APART)
+        return is_whole(m, image_of(slot), 0);
+    if (is_whole(m, RUN, 0))
+        return 1;
+    if (!is_whole(m, image_of(slot), 1))
+        return 0;
+    for (uint32_t at = 0; at < m->image_bytes; at += BLOCK_BYTES) {
+        unsigned count = block_of(at, m->image_bytes);
+        update_read(image_of(slot) + at, count);
+        update_install(at, count);
+    }
+    return is_whole(m, RUN, 0);
+}
+
+/* Reads a slot's manifest; returns whether there is one. */
+static int is_there(suit_manifest *m, unsigned slot) {
+    return suit_decode(m, slots_manifest(slot), MANIFEST_ROOM) != 0;
 }
 
 /* Returns the slot of the newest image that may be started, or SLOTS. Older ones never may again.
  */
 static unsigned select(void) {
-    suit_manifest m[SLOTS];
-    uint8_t is_there[SLOTS];
-    uint32_t oldest = counter_read();
+    suit_manifest m;
+    uint32_t oldest = counter_read(), sequence[SLOTS];
     for (unsigned slot = 0; slot < SLOTS; slot++)
-        is_there[slot] = suit_decode(&m[slot], manifest_of(slot), MANIFEST_ROOM) != 0;
-    unsigned slot = is_there[1] && (!is_there[0] || m[1].sequence > m[0].sequence);
-    for (unsigned tried = 0; tried < SLOTS; tried++, slot ^= 1)
-        if (is_there[slot] && is_startable(&m[slot], slot, oldest)) {
-            if (m[slot].sequence > oldest)
-                counter_raise(m[slot].sequence);
-            return slot;
-        }
+        sequence[slot] = is_there(&m, slot) ? m.sequence : 0;
+    unsigned slot = sequence[1] > sequence[0];
+    for (unsigned tried = 0; tried < SLOTS; tried++, slot ^= 1) {
+        if (!is_there(&m, slot) || m.sequence < oldest || !is_signed(&m, slot) ||
+            !is_installed(&m, slot))
+            continue;
+        if (m.sequence > oldest)
+            counter_raise(m.sequence);
+        return slot;
+    }
     return SLOTS;
 }
 
 /* Receives bytes into flash, and hashes them as they come. */
 static void store(uint32_t address, uint32_t length, sha256_ctx *ctx) {
     for (uint32_t at = 0; at < length; at += BLOCK_BYTES) {
-        unsigned count = length - at < BLOCK_BYTES ? (unsigned)(length - at) : BLOCK_BYTES;
+        unsigned count = block_of(at, length);
         block[(count - 1) / 4] = UINT32_MAX;
         update_receive((uint8_t *)block, count);
-        if (at % FLASH_PAGE_BYTES == 0)
+        if ((address + at) % SLOT_PAGE_BYTES == 0)
             update_erase(address + at);
         if (ctx != NULL)
             update_hash(ctx, (const uint8_t *)block, count);
@@ -114,7 +156,7 @@ static int receive(unsigned slot) {
     if (length == 0 || length > MANIFEST_ROOM)
         return 0;
     store(SLOT(slot), length, NULL);
-    if (suit_decode(&m, manifest_of(slot), length) != length || m.sequence <= counter_read() ||
+    if (suit_decode(&m, slots_manifest(slot), length) != length || m.sequence <= counter_read() ||
         !is_signed(&m, slot))
         return 0;
     sha256_init(&ctx);
@@ -122,29 +164,15 @@ static int receive(unsigned slot) {
     return is_digest(&ctx, &m);
 }
 
-/* Vector table offset register (ARM DDI 0403E, section B3.2.5). */
-#define VTOR (*(volatile uint32_t *)0xe000ed08)
-
-/* Starts an image as a reset would. */
-__attribute__((noreturn)) static void start(unsigned slot) {
-    const uint32_t *vectors = (const uint32_t *)image_of(slot);
-    serial_interrupt_wakes_not();
-    serial_interrupt_forget();
-    VTOR = image_of(slot);
-    __asm__ volatile("dsb\n\tmsr msp, %0\n\tcpsie i\n\tisb\n\tbx %1" ::"r"(vectors[0]),
-                     "r"(vectors[1])
-                     : "memory");
-    __builtin_unreachable();
-}
-
 int main(void) {
     hal_init();
+    slots_init();
     for (;;) {
         unsigned slot = select();
         uint8_t is_requested = update_request == REQUESTED;
         update_request = 0;
         if (slot < SLOTS && !is_requested)
-            start(slot);
+            slots_start(SLOTS_ARE_APART ? RUN : image_of(slot));
         hal_serial_write(receive(slot == 0) ? ACCEPTED : REFUSED);
     }
 }

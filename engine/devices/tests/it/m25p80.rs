@@ -99,6 +99,33 @@ fn a_page_is_programmed_in_its_time_and_only_from_ones_to_zeros() {
 }
 
 #[test]
+fn a_loss_of_power_leaves_a_mix_of_old_and_new_bits() {
+    let mut bench = Bench::new();
+    bench.write(&[2, 1, 0, 0, 0x0f, 0x0f, 0x0f, 0x0f]);
+    bench.wait();
+    let left = |bench: &Bench, ms: u64| {
+        let now = Picoseconds(bench.now + ms * MS);
+        bench.flash.after_power_loss(now)[0x1_0000..0x1_0008].to_vec()
+    };
+    let ones = |bytes: &[u8]| bytes.iter().map(|byte| byte.count_ones()).sum::<u32>();
+    assert_eq!(left(&bench, 0), [15, 15, 15, 15, 255, 255, 255, 255]);
+    bench.command(&[6], 0);
+    bench.command(&[0xd8, 1, 0, 0], 0);
+    let during: Vec<u32> = [0, 300, 600, 900, 1100]
+        .map(|ms| ones(&left(&bench, ms)))
+        .to_vec();
+    assert_eq!((during[0], during[4]), (48, 64));
+    assert!(during.is_sorted() && during[1] > 48 && during[3] < 64);
+    bench.wait();
+    assert_eq!(left(&bench, 0), [0xff; 8]);
+    bench.command(&[6], 0);
+    bench.command(&[2, 1, 0, 0, 0, 0, 0, 0], 0);
+    assert_eq!(left(&bench, 0), [0xff; 8]);
+    let half = ones(&left(&bench, 1));
+    assert!(32 < half && half < 64);
+}
+
+#[test]
 fn a_page_comes_round_and_keeps_its_last_256_bytes() {
     let mut bench = Bench::new();
     let mut bytes = vec![2, 0, 7, 0xfe];

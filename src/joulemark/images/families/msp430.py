@@ -17,6 +17,15 @@ _WORST_ERROR = 0.25
 """Fraction of a bit: the receiver samples in the middle, and the other side has its own error."""
 
 
+_SEGMENT_BYTES = 512
+"""Of main memory (SLAU049F, section 5.2)."""
+
+
+def segment_bytes(chip: Chip) -> int:
+    """Return the bytes of a segment of flash that the firmware can erase; 0 if it writes none."""
+    return _SEGMENT_BYTES if "FCTL1" in chip.registers else 0
+
+
 @dataclass(frozen=True)
 class BaudSetting:
     """How a USART divides its clock (SLAU049F, section 13.2.6)."""

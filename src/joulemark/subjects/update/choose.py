@@ -24,7 +24,7 @@ from joulemark.subjects.update.signatures import ALL, Signature
 
 KIND = "update"
 """What is asked for instead of a kind of primitives."""
-_STAGES = ("hash", "verify", "erase", "write")
+_STAGES = ("hash", "verify", "erase", "write", "read", "install")
 
 
 def energy_nj(record: Record[UpdateSubject]) -> tuple[float, bool]:
@@ -75,7 +75,7 @@ class UpdateQuestion:
         names = list(by_name(self.board, signature))
         if self.implementations:
             return [n for n in names if any(fnmatchcase(n, g) for g in self.implementations)]
-        own = names[0].count("-lean")
+        own = names[0].count("-lean") if names else 0
         return [n for n in names if n == names[0] or n.count("-lean") > own]
 
     def objections(self, signature: Signature, demands: Demands) -> list[str]:

@@ -1,6 +1,7 @@
 """An emulated device that is updated over its serial line, and that may lose its power."""
 
 import hashlib
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from joulemark._engine import Machine, Stop
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.errors import BudgetError, FaultError, UnsatisfiedError, VerificationError
-from joulemark.subjects.update.layout import SLOTS, Bootloader
+from joulemark.subjects.update.layout import OUTSIDE, SLOTS, Bootloader, serial_flash
 from joulemark.subjects.update.manifest import VENDOR, Manifest, device_class, envelope
 from joulemark.subjects.update.signatures import Signature
 
@@ -20,8 +21,10 @@ READY, ACCEPTED, REFUSED = b"r", b"y", b"n"
 BLOCK_BYTES = 256
 BUDGET_CYCLES = 20_000_000_000
 _ENTRY_OFFSET = 0x40
-_FOREVER = (0xE7FE).to_bytes(2, "little")
-"""B to itself."""
+_FOREVER = {"armv7m": (0xE7FE).to_bytes(2, "little"), "msp430": (0x3FFF).to_bytes(2, "little")}
+"""A branch to itself, by core."""
+_LONGEST_INSTRUCTION = 20
+"""More cycles than any of the MSP430's takes, but a change of flash."""
 
 STAGES = {
     "update_receive": "receive",
@@ -29,8 +32,10 @@ STAGES = {
     "update_hash": "hash",
     "update_erase": "erase",
     "update_write": "write",
+    "update_read": "read",
+    "update_install": "install",
 }
-"""What functions of the bootloader do."""
+"""What functions of the bootloader do; the last two where slots are apart from the chip."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +94,22 @@ class Kit:
 
     def entry(self, slot: int) -> int:
         """Return the address where an image in a slot starts."""
-        return self.bootloader.layout.image(slot) + _ENTRY_OFFSET
+        return self.bootloader.layout.runs(slot) + _ENTRY_OFFSET
 
     def image(self, slot: int, size: int, version: int) -> bytes:
         """Return an image that waits for ever: vectors, an instruction, and arbitrary bytes."""
-        ram = max((m for m in self.chip.memories if m.kind == "ram"), key=lambda m: m.size)
-        vectors = [ram.start + ram.size, self.entry(slot) | 1]
-        head = b"".join(number.to_bytes(4, "little") for number in vectors)
+        forever = _FOREVER[self.chip.core]
+        # Its slot comes before its first instruction, to tell images apart that run at one place.
+        head = self._vectors(slot).ljust(_ENTRY_OFFSET - 1, b"\xff") + bytes([slot])
         seed = f"{version} {slot}".encode()
-        body = hashlib.shake_256(seed).digest(size - _ENTRY_OFFSET - len(_FOREVER))
-        return head.ljust(_ENTRY_OFFSET, b"\xff") + _FOREVER + body
+        return head + forever + hashlib.shake_256(seed).digest(size - _ENTRY_OFFSET - len(forever))
+
+    def _vectors(self, slot: int) -> bytes:
+        if self.chip.core == "msp430":
+            return self.entry(slot).to_bytes(2, "little")
+        ram = max((m for m in self.chip.memories if m.kind == "ram"), key=lambda m: m.size)
+        numbers = (ram.start + ram.size, self.entry(slot) | 1)
+        return b"".join(number.to_bytes(4, "little") for number in numbers)
 
     def release(self, slot: int, size: int, sequence: int) -> Release:
         """Return a signed image."""
@@ -135,23 +146,60 @@ class Device:
         )
         if earlier is not None:
             self.machine.learn_from(earlier.machine)
+        self._outside = serial_flash(kit.board)
         for address, data in flash.items():
-            self.machine.write_memory(address, data)
-        if requested:
-            word = REQUESTED.to_bytes(4, "little")
-            self.machine.write_memory(self._symbols["update_request"], word)
+            if address < OUTSIDE:
+                self.machine.write_memory(address, data)
+        if self._outside is not None:
+            self.machine.load_serial_flash(self._outside, _contents(flash))
+        word = (REQUESTED if requested else 0).to_bytes(4, "little")
+        self.machine.write_memory(self._symbols["update_request"], word)
         entries = [kit.entry(slot) for slot in range(SLOTS)]
-        stages = [self._symbols[name] & ~1 for name in STAGES] if measured else []
-        self._stage_of = dict(zip(stages, STAGES.values(), strict=False))
-        self._watched = [*entries, *stages]
+        self._stage_of = {
+            self._symbols[name] & ~1: stage
+            for name, stage in STAGES.items()
+            if measured and name in self._symbols
+        }
+        self._watched = [*entries, *self._stage_of]
+        # The MSP430 stands still while its own flash changes, which the engine does at once.
+        names = ("flash_erase", "flash_write") if kit.chip.core == "msp430" else ()
+        self._changes = [self._symbols[name] for name in names]
+        self._before: dict[int, bytes] = {}
+        self._torn: dict[int, bytes] = {}
         self.machine.watch(self._watched)
 
     @property
     def flash(self) -> dict[int, bytes]:
         """What is in flash beside the bootloader, such as after a loss of power."""
-        layout = self._kit.bootloader.layout
-        length = layout.end - layout.identity
-        return {layout.identity: self.machine.read_memory(layout.identity, length)}
+        return {
+            address: self._read(address, length)
+            for address, length in self._kit.bootloader.layout.kept
+        } | self._torn
+
+    def _inside(self) -> dict[int, bytes]:
+        kept = self._kit.bootloader.layout.kept
+        return {at: self._read(at, length) for at, length in kept if at < OUTSIDE}
+
+    def _tear(self, is_erasing: bool, drawn: int) -> None:
+        """Undo a part of the change of the chip's flash in which the power failed."""
+        for at, now in self._inside().items():
+            before = self._before[at]
+            changed = [i for i in range(len(now)) if now[i] != before[i]]
+            # Words that were written earlier are there.
+            mixed, some = bytearray(now), changed if is_erasing else changed[-2:]
+            bits = random.Random(drawn).randbytes(len(some))
+            for i, mask in zip(some, bits, strict=True):
+                mixed[i] = before[i] & mask | now[i] & ~mask
+            self._torn[at] = bytes(mixed)
+
+    def _read(self, address: int, length: int) -> bytes:
+        if address < OUTSIDE or self._outside is None:
+            return self.machine.read_memory(address, length)
+        return self.machine.read_serial_flash(self._outside)[address - OUTSIDE :][:length]
+
+    def image(self, slot: int, size: int) -> bytes:
+        """Return what runs as a slot's image."""
+        return self._read(self._kit.bootloader.layout.runs(slot), size)
 
     def run(self, release: Release | None = None, *, cut_cycles: int | None = None) -> Run:
         """Run until an image starts, or the device waits for an update that there is not.
@@ -169,13 +217,21 @@ class Device:
         machine = self.machine
         blocks = [] if release is None else _blocks(release)
         limit = BUDGET_CYCLES if cut_cycles is None else cut_cycles
+        if cut_cycles is not None:
+            machine.watch([*self._watched, *self._changes])
+        last = 0
         while True:
             left = limit - machine.cycles
             if left <= 0:
                 if cut_cycles is None:
                     raise BudgetError("the bootloader does not come to an end", str(release))
+                if self._changes and -left > _LONGEST_INSTRUCTION:
+                    self._tear(last == self._symbols["flash_erase"], cut_cycles)
                 return seen
             stop = machine.run(until_asleep=True, max_cycles=left)
+            if stop.reason == "address" and stop.address in self._changes:
+                self._before, last = self._inside(), stop.address
+                continue
             if self._attend(stop, seen, blocks):
                 return seen
 
@@ -184,11 +240,14 @@ class Device:
         if stop.reason == "fault":
             self._refuse(stop)
         if stop.reason == "address":
-            for slot in range(SLOTS):
-                if stop.address == self._kit.entry(slot):
-                    seen.started = slot
-                    self._hear(seen)
-                    return True
+            if stop.address == self._kit.entry(0) and self._outside is not None:
+                seen.started = self._read(stop.address - 1, 1)[0]
+            else:
+                entries = [self._kit.entry(slot) for slot in range(SLOTS)]
+                seen.started = entries.index(stop.address) if stop.address in entries else None
+            if seen.started is not None:
+                self._hear(seen)
+                return True
             self._stage(stop.address, seen, blocks)
         elif stop.reason == "asleep":
             return not self._feed(seen, blocks)
@@ -225,11 +284,18 @@ class Device:
         self.machine.serial_write(self._kit.board.serial.port, blocks.pop(0))
         return True
 
+    def _return_address(self) -> int:
+        """Return where a function that was just called returns to."""
+        registers = self.machine.registers
+        if "lr" in registers:
+            return registers["lr"] & ~1
+        return int.from_bytes(self.machine.read_memory(registers["sp"], 2), "little")
+
     def _stage(self, address: int, seen: Run, blocks: list[bytes]) -> None:
         """Run a stage to its end."""
         machine = self.machine
         start_ps = machine.time_ps
-        back = machine.registers["lr"] & ~1
+        back = self._return_address()
         machine.watch([back])
         while True:
             stop = machine.run(until_asleep=True, max_cycles=BUDGET_CYCLES)
@@ -251,10 +317,21 @@ def _blocks(release: Release) -> list[bytes]:
     return blocks
 
 
+def _contents(flash: Mapping[int, bytes]) -> bytes:
+    """Return a serial flash's contents."""
+    outside = {address - OUTSIDE: data for address, data in flash.items() if address >= OUTSIDE}
+    contents = bytearray(b"\xff" * max((at + len(d) for at, d in outside.items()), default=0))
+    for at, data in outside.items():
+        contents[at : at + len(data)] = data
+    return bytes(contents)
+
+
 def provisioned(kit: Kit, releases: Sequence[Release]) -> dict[int, bytes]:
     """Return the flash of a device with an identity and images as it leaves the factory."""
     layout = kit.bootloader.layout
-    flash = {layout.identity: kit.identity}
+    # What is kept is blank, not unknown.
+    flash = {} if layout.run is None else {at: b"\xff" * size for at, size in layout.kept}
+    flash[layout.identity] = kit.identity + flash.get(layout.identity, b"")[len(kit.identity) :]
     for release in releases:
         flash[layout.manifest(release.slot)] = release.envelope
         flash[layout.image(release.slot)] = release.image

@@ -8,7 +8,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Implementation, library
 from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.images import BuiltImage, memory
-from joulemark.images.families import armv7m
+from joulemark.images.families import armv7m, msp430
 from joulemark.images.program import build_program
 from joulemark.images.sources import Sources
 from joulemark.subjects.update.signatures import Signature
@@ -18,6 +18,14 @@ SLOTS = 2
 SMALL_RAM_BYTES = 16 * 1024
 UUIDS_BYTES = 32
 """Vendor and class before the public key."""
+
+
+OUTSIDE = 1 << 32
+"""Added to addresses in a serial flash, to tell them from the chip's."""
+SERIAL_FLASH = "ST M25P80"
+"""How the title begins of a serial flash that the firmware keeps slots in."""
+_SECTOR_BYTES, _SECTORS, _BLOCK_BYTES = 64 * 1024, 16, 256
+"""Of the M25P80: what is erased at once (its data sheet, features), and a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +38,17 @@ class Layout:
     """Room of the bootloader."""
     identity: int
     counter: int
+    counter_page: int
     slots: int
+    """Where they begin; in a serial flash, from OUTSIDE on."""
     slot_bytes: int
+    slot_page: int
     manifest_bytes: int
     """Room of the manifest, at the start of a slot."""
+    image_bytes: int
+    """Room of the image."""
+    run: int | None = None
+    """Where images run, if not in their slots."""
 
     def manifest(self, slot: int) -> int:
         """Return the address of a slot's manifest."""
@@ -43,10 +58,23 @@ class Layout:
         """Return the address of a slot's image."""
         return self.manifest(slot) + self.manifest_bytes
 
+    def runs(self, slot: int) -> int:
+        """Return the address where a slot's image runs."""
+        return self.image(slot) if self.run is None else self.run
+
     @property
     def end(self) -> int:
         """The address after the last slot."""
         return self.slots + SLOTS * self.slot_bytes
+
+    @property
+    def kept(self) -> list[tuple[int, int]]:
+        """Addresses and sizes of what is kept beside the bootloader."""
+        if self.run is None:
+            return [(self.identity, self.end - self.identity)]
+        inside = self.run + self.image_bytes - self.identity
+        counter = (self.counter, 2 * self.counter_page)
+        return [counter, (self.identity, inside), (self.slots, SLOTS * self.slot_bytes)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +108,15 @@ def _up(size: int, page: int) -> int:
 def _page_bytes(board: Board) -> int:
     """Return the bytes of a flash page; 0 if the bootloader does not run on the board."""
     chip = chips.load_chip(board.chip)
+    if chip.core == "msp430":
+        return msp430.segment_bytes(chip) if serial_flash(board) is not None else 0
     return armv7m.flash_page_bytes(chip) if chip.core == "armv7m" else 0
+
+
+def serial_flash(board: Board) -> str | None:
+    """Return the name of a board's serial flash that slots are kept in."""
+    found = board.wiring.devices.items()
+    return next((name for name, title in found if title.startswith(SERIAL_FLASH)), None)
 
 
 def check_board(board: Board) -> int:
@@ -103,6 +139,12 @@ def arrange(board: Board, boot_bytes: int, needs: Needs) -> Layout:
     Raises:
         UnsatisfiedError: flash is too small.
     """
+    chip = chips.load_chip(board.chip)
+    return (_apart if chip.core == "msp430" else _mapped)(board, boot_bytes, needs)
+
+
+def _mapped(board: Board, boot_bytes: int, needs: Needs) -> Layout:
+    """Return a layout with the slots in the chip's flash."""
     page = check_board(board)
     chip = chips.load_chip(board.chip)
     first = chip.vectors["RESET"] - 4
@@ -116,9 +158,12 @@ def arrange(board: Board, boot_bytes: int, needs: Needs) -> Layout:
         boot_bytes=_up(boot_bytes, page),
         identity=identity,
         counter=counter,
+        counter_page=page,
         slots=counter + 2 * page,
         slot_bytes=manifest + _up(needs.image_bytes, page),
+        slot_page=page,
         manifest_bytes=manifest,
+        image_bytes=_up(needs.image_bytes, page),
     )
     # The last page holds the configuration of the boot ROM, where there is one.
     room = flash.start + flash.size - (page if armv7m.has_boot_configuration(chip) else 0)
@@ -126,6 +171,45 @@ def arrange(board: Board, boot_bytes: int, needs: Needs) -> Layout:
         what = f"flash is short by {layout.end - room:,} bytes of {flash.size:,}"
         raise UnsatisfiedError(what, f"two images of {needs.image_bytes:,} bytes on {board.name}")
     return layout
+
+
+def _apart(board: Board, boot_bytes: int, needs: Needs) -> Layout:
+    """Return a layout with the slots in a serial flash, and the counter in information memory.
+
+    The last segment of the chip's flash holds the bootloader's vectors, and is never erased.
+    """
+    page = check_board(board)
+    chip = chips.load_chip(board.chip)
+    last = min(chip.vectors.values())
+    banks = [m for m in chip.memories if m.kind == "flash"]
+    flash = next(m for m in banks if m.start <= last < m.start + m.size)
+    information = next(m for m in banks if m is not flash)
+    identity = flash.start + _up(boot_bytes, page)
+    run = identity + _up(needs.identity_bytes, page)
+    image = _up(needs.image_bytes, page)
+    short = run + image - (flash.start + flash.size - page)
+    if short > 0:
+        what = f"flash is short by {short:,} bytes of {flash.size:,}"
+        raise UnsatisfiedError(what, f"an image of {needs.image_bytes:,} bytes on {board.name}")
+    manifest = _up(needs.envelope_bytes, _BLOCK_BYTES)
+    slot = _up(manifest + image, _SECTOR_BYTES)
+    if SLOTS * slot > _SECTORS * _SECTOR_BYTES:
+        what = f"the serial flash is short by {SLOTS * slot - _SECTORS * _SECTOR_BYTES:,} bytes"
+        raise UnsatisfiedError(what, f"two images of {needs.image_bytes:,} bytes on {board.name}")
+    return Layout(
+        page=page,
+        start=flash.start,
+        boot_bytes=_up(boot_bytes, page),
+        identity=identity,
+        counter=information.start,
+        counter_page=information.size // 2,
+        slots=OUTSIDE,
+        slot_bytes=slot,
+        slot_page=_SECTOR_BYTES,
+        manifest_bytes=manifest,
+        image_bytes=image,
+        run=run,
+    )
 
 
 def implementations(board: Board, signature: Signature) -> list[Implementation]:
@@ -186,8 +270,11 @@ def build(
         image = build_program(
             PROGRAM,
             board,
-            also=parts(ways),
-            wiring={"verify": f"update/verify/{signature.part}"},
+            also=parts(board, ways),
+            wiring={
+                "slots": "update/slots/mapped" if layout.run is None else "update/slots/m25p80",
+                "verify": f"update/verify/{signature.part}",
+            },
             define={
                 **{name: int(value) for way in ways for name, value in way.defines.items()},
                 **signature.define,
@@ -229,14 +316,14 @@ def build(
     )
 
 
-def parts(ways: Ways) -> tuple[str, ...]:
+def parts(board: Board, ways: Ways) -> tuple[str, ...]:
     """Return the firmware parts of implementations, with a SHA-256 for the image."""
     names = [
         f"primitives/{p.primitive.kind}/{p.primitive.name}/{p.name}" for w in ways for p in w.parts
     ]
     hashed = "primitives/hash/sha-256/"
     if not any(name.startswith(hashed) for name in names):
-        names.append(f"{hashed}armv7m")
+        names.append(hashed + chips.load_chip(board.chip).core)
     return tuple(dict.fromkeys(names))
 
 
@@ -246,7 +333,12 @@ def _defines(layout: Layout, signature: Signature) -> dict[str, int]:
         "UPDATE_SECOND_ALGORITHM": 0 if signature.second is None else signature.second.cose,
         "UPDATE_IDENTITY": layout.identity,
         "UPDATE_COUNTER": layout.counter,
-        "UPDATE_SLOTS": layout.slots,
+        "UPDATE_COUNTER_PAGE_BYTES": layout.counter_page,
+        "UPDATE_SLOTS": layout.slots % OUTSIDE,
         "UPDATE_SLOT_BYTES": layout.slot_bytes,
+        "UPDATE_SLOT_PAGE_BYTES": layout.slot_page,
         "UPDATE_MANIFEST_BYTES": layout.manifest_bytes,
+        "UPDATE_IMAGE_BYTES": layout.image_bytes,
+        "UPDATE_RUN": layout.run or 0,
+        "UPDATE_RUN_PAGE_BYTES": layout.page,
     }

@@ -102,8 +102,8 @@ def plan(options: UpdateOptions, means: Means) -> Work:
 
 def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
     ways = by_name(board, chosen)
-    name = options.implementation or next(iter(ways))
-    if name not in ways:
+    name = options.implementation or next(iter(ways), "none")
+    if options.implementation and name not in ways:
         what = f"no implementation of {chosen.name} for {board.name}"
         raise InputError(what, f"--implementation {name}", f"there are {', '.join(ways)}")
     case = UpdateCase(
@@ -118,6 +118,9 @@ def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
     )
     digests = [board.digest, chips.digest(board.chip), chosen.public_keys.hex()]
     try:
+        if not ways:
+            what = f"no implementation of {chosen.name} runs on the {board.chip}"
+            raise UnsatisfiedError(what, board.name)
         kit = kit_of(board, chosen, ways[name], case.build, options.image_bytes)
     except UnsatisfiedError as error:
         point = Point(case=case.case, trials=1, key=key_of(case.case, *digests))
@@ -215,7 +218,10 @@ def _of_stages(
     tracks: Mapping[str, Sequence[PowerInterval]], meter: ModelMeter, intervals: Sequence[Interval]
 ) -> Iterator[Quantity]:
     starts = {part: [one.start_ps for one in track] for part, track in tracks.items()}
+    found = {one.stage for one in intervals}
     for stage in STAGES.values():
+        if stage not in found:
+            continue
         times: dict[tuple[str, str, int], int] = defaultdict(int)
         for one in intervals:
             if one.stage != stage:

@@ -7,7 +7,8 @@ from joulemark.records.record import Record
 from joulemark.report.rows import Table
 from joulemark.subjects.update import UpdateSubject
 
-STAGES = ("receive", "hash", "verify", "erase", "write")
+STAGES = ("receive", "hash", "verify", "erase", "write", "read", "install")
+_OF_FLASH = ("erase", "write", "read", "install")
 
 
 def _ms(record: Record[UpdateSubject], part: str) -> float | None:
@@ -79,5 +80,5 @@ def _takes(record: Record[UpdateSubject]) -> dict[str, Any]:
         "radio mJ": _mj(record, "radio"),
         **stages,
         "verify mJ": _mj(record, "verify"),
-        "flash mJ": round((_mj(record, "erase") or 0) + (_mj(record, "write") or 0), 2),
+        "flash mJ": round(sum(_mj(record, stage) or 0 for stage in _OF_FLASH), 2),
     }

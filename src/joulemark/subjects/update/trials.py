@@ -81,9 +81,7 @@ class Trials:
             if slot is None:
                 raise VerificationError("nothing starts any more", where)
             started = (self.old, self.new)[slot]
-            found = after.machine.read_memory(
-                self.kit.bootloader.layout.image(slot), len(started.image)
-            )
+            found = after.image(slot, len(started.image))
             _require(found == started.image, f"an image starts that is not whole: {where}")
             earlier = after
             yield Cut(cycle, slot)
