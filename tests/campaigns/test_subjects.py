@@ -144,7 +144,7 @@ def test_tables_of_an_architecture_are_made_in_other_processes(tmp_path: Path) -
         ("[[slot]]\nbord = 'telosb'", r"\[\[slot\]\] 1, board: this key is missing"),
         ("[[slot]]\nboard = 'telosb'\nlevel = 'mic-33'", r"\[\[slot\]\] 1, level"),
         ("[[image]]\npath = 'a.elf'\nboard = 'telosb'", "one of for_ms and stop_at"),
-        ("[[network]]\nnetwork = 'x'\nfor_ms = 0", "for_ms.*greater than or equal to 1"),
+        ("[[network]]\nnetwork = 'x'\nfor_ms = 0", "for_ms.*must be at least 1"),
     ],
 )
 def test_a_wrong_table_is_one_error(tmp_path: Path, text: str, message: str) -> None:

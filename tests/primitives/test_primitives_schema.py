@@ -102,8 +102,8 @@ VECTORS = "block-cipher/aes/vectors.toml"
     [
         (AES, 'title = "AES"', 'title = "AES"\ncolour = "red"', r"key colour: unknown key"),
         (AES, 'prefix = "aes"\n', "", r"key prefix: this key is missing"),
-        (AES, 'prefix = "aes"', 'prefix = "AES-"', r"key prefix: String should match"),
-        (AES, 'status = "standard"', 'status = "great"', r"key status: Input should be"),
+        (AES, 'prefix = "aes"', 'prefix = "AES-"', r"key prefix: must match"),
+        (AES, 'status = "standard"', 'status = "great"', r"key status: must be"),
         (AES, 'status = "standard"', 'status = "broken"', r"status_reason is required"),
         (AES, "key_bytes = 16", 'key_bytes = "16"', r"key variant.aes-128.key_bytes"),
         (AES, "key_bytes = 16", 'key_bytes = "block_bytes"', r"must be a number without over"),
@@ -147,7 +147,7 @@ def test_errors_name_file_and_key(
     [
         ('key = "', 'key = "0', r"vector.0.key: not hexadecimal"),
         ("[[vector]]", "[[vectors]]", r"vectors"),
-        ("origin =", "source =", r"key vector.0"),
+        ("origin =", "source =", r"keys: vector.0.origin: this key is missing"),
         ('variant = "aes-128"', 'variant = "aes-129"', r"no variant aes-129"),
         ("output =", "result =", r"unknown key|needs output or tag"),
     ],

@@ -299,7 +299,7 @@ CHANGE = 'replace = { more_current = "measuring" }'
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("factor = 1.5", "factor = 1.0", "greater than 1"),
+        ("factor = 1.5", "factor = 1.0", "must be more than 1"),
         ('cites = "section 2"\n', "", "change.0.cites: this key is missing"),
         (CHANGE, "", "change faster has `asked` or `replace`"),
         (CHANGE, "asked = { opt = 'O0', compiler = 'gcc' }", "changes opt and compiler: try one"),
@@ -324,7 +324,7 @@ CHANGE = 'replace = { more_current = "measuring" }'
         ("paper.same_current", "paper.other", "there is no other"),
         ("more_current / paper", "more_current if paper", "is no expression"),
         ('"more_current", theirs', '"open(more_current)", theirs', "is not arithmetic"),
-        ('unit = "mA" }]', 'unit = "furlong" }]', "pattern"),
+        ('unit = "mA" }]', 'unit = "furlong" }]', "must match"),
         ("more_than = 1.0", "more_than = 1.0, value = 3.0", "is a number and a bound"),
         ('title = "Table 1"', 'title = "Table 1"\nfoo = 1', "section.0.foo: unknown key"),
         (LIST, LIST.replace("table-1", "table-9"), "cells.currents: there is no table-9"),
@@ -344,8 +344,8 @@ def test_a_wrong_file_is_one_message(tmp_path: Path, old: str, new: str, message
     ("old", "new", "message"),
     [
         ('way = "board"', 'way = "bord"', "no such way: bord; there are architecture, board"),
-        ('of = "load"', 'of = "lode"', "Input should be"),
-        ('name = "mpu9250-on"', "primitive = 1", "unknown key: primitive"),
+        ('of = "load"', 'of = "lode"', "must be"),
+        ('name = "mpu9250-on"', "primitive = 1", "primitive: unknown key"),
     ],
 )
 def test_a_wrong_question_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -206,6 +206,10 @@ def security_of(message: MessageCost) -> str:
     )
 
 
+KEEPING = " by a build that keeps its secrets"
+"""What is said of measurements that are missing where such builds are demanded."""
+
+
 class Costs:
     """The measured costs of primitives.
 
@@ -235,7 +239,7 @@ class Costs:
             what = (
                 f"{step.primitive} {step.operation} of {step.message_bytes} bytes with "
                 f"{step.ad_bytes} of associated data was not measured on {board.name} ({clock})"
-                f"{_demands(step)}"
+                f"{_demands(step)}{KEEPING * step.secret_independent}"
             )
             raise InputError(what, self._name, f"give {_commands([step], board, clock)}")
         return min(fits, key=lambda r: r.time_ps or 0)
@@ -253,8 +257,9 @@ class Costs:
             names = ", ".join(
                 sorted({f"{s.primitive} {s.operation}{_demands(s)}" for s in missing})
             )
+            keeping = KEEPING * any(step.secret_independent for step in missing)
             raise InputError(
-                f"not measured on {board.name} ({clock}): {names}",
+                f"not measured on {board.name} ({clock}){keeping}: {names}",
                 self._name,
                 f"give {_commands(missing, board, clock)}",
             )
@@ -350,8 +355,6 @@ def _demands(step: Step) -> str:
         words.append(f"-{step.optimisation}")
     if step.max_flash_bytes is not None:
         words.append(f"within {step.max_flash_bytes:,} bytes of flash")
-    if step.secret_independent:
-        words.append("independent of secrets")
     return f" ({', '.join(words)})" if words else ""
 
 
@@ -474,6 +477,8 @@ class _Device:
         case = f"{subject.primitive} {subject.operation} {subject.message_bytes} B"
         name = f"{case} {subject.ad_bytes}"
         how = f"{subject.implementation}, {record.build}"
+        if record.about.secret_independent is False or record.finding in DEPENDENT:
+            how += ", not constant time"
         self.flash_bytes[subject.primitive, how] = record.flash_bytes or 0
         seconds = (record.time_ps or 0) * 1e-12
         if meter == model.NAME:

@@ -104,9 +104,9 @@ class Step(datafile.DataModel):
     """Optimisation level, such as "Os"; any measured one if not given."""
     max_flash_bytes: Count | None = None
     """Limit on the build's flash."""
-    secret_independent: bool = False
+    secret_independent: bool = True
     """The build must claim that neither time nor addresses depend on secrets, and no trial may have
-    shown otherwise."""
+    shown otherwise, as for `choose`; false takes any build."""
     activity: str | None = None
     executions: Count = 1
 
@@ -116,8 +116,8 @@ class Step(datafile.DataModel):
             raise ValueError("primitive (from the store) or activity (of the board), one of them")
         if (self.primitive is None) != (self.operation is None):
             raise ValueError("a primitive needs an operation, an activity none")
-        chosen = (self.implementation, self.optimisation, self.max_flash_bytes)
-        if self.primitive is None and (self.secret_independent or chosen != (None, None, None)):
+        chosen = {"implementation", "optimisation", "max_flash_bytes", "secret_independent"}
+        if self.primitive is None and chosen & self.model_fields_set:
             raise ValueError("an activity is as it is: how it is built is a primitive's to say")
         return self
 

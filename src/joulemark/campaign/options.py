@@ -4,7 +4,7 @@ The options of a type are a model in its folder, `options.py`. A campaign file h
 question, such as `[[slot]]`; keys outside of tables are one table of primitives, or of libraries.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -101,16 +101,31 @@ def checked(
     try:
         return of.model_validate(whole, context=None if path is None else path.parent)
     except ValidationError as error:
-        path_of_key, what = datafile.wrong(error)
-        key = path_of_key.partition(".")[0]
-        where = f"{path}: {table}{key}"
+        raise _invalid(datafile.wrong(error), of, path, given, table) from error
+
+
+def _invalid(
+    wrong: Sequence[datafile.Wrong],
+    of: type[Options],
+    path: Path | None,
+    given: Collection[str],
+    table: str,
+) -> InputError:
+    """Return the error of all keys that are wrong in a table."""
+
+    def where(key: str) -> str:
         if path is None or key in given:
             # What several options are wrong about has no name of one.
-            where = "the options" if key.startswith("(") else f"--{key.replace('_', '-')}"
-        mend = f"the keys are: {', '.join(of.model_fields)}"
-        if not table and path is not None:
-            mend += f"; the tables are: {', '.join(f'[[{name}]]' for name in subjects.types())}"
-        raise InputError(what, where, mend if what == datafile.UNKNOWN else None) from error
+            return "the options" if key.startswith("(") else f"--{key.replace('_', '-')}"
+        return f"{path}: {table}{key}"
+
+    found = {one.key.partition(".")[0]: one.what for one in wrong}
+    mend = f"the keys are: {', '.join(of.model_fields)}"
+    if not table and path is not None:
+        mend += f"; the tables are: {', '.join(f'[[{name}]]' for name in subjects.types())}"
+    first, *others = found
+    what = "; ".join([found[first], *(f"{where(key)}: {found[key]}" for key in others)])
+    return InputError(what, where(first), mend if datafile.UNKNOWN in found.values() else None)
 
 
 def read(path: Path | None, overrides: Mapping[str, Any]) -> list[Options]:
@@ -142,13 +157,17 @@ def read(path: Path | None, overrides: Mapping[str, Any]) -> list[Options]:
             known = {k for of in models.values() for k in of.model_fields}
             what = f"it is no option of {' and '.join(dict.fromkeys(models))}"
             raise InputError(what, f"--{key.replace('_', '-')}", near(key, known))
-    return [
-        checked(
-            models[name],
-            values,
-            path,
-            {k: v for k, v in given.items() if k in models[name].model_fields},
-            table,
-        )
-        for name, values, table in asked
-    ]
+    found: list[Options] = []
+    refused: list[InputError] = []
+    for name, values, table in asked:
+        of = models[name]
+        overriding = {k: v for k, v in given.items() if k in of.model_fields}
+        try:
+            found.append(checked(of, values, path, overriding, table))
+        except InputError as error:
+            refused.append(error)
+    if refused:
+        first, *others = refused
+        what = "; ".join([first.what, *map(str, others)])
+        raise InputError(what, first.where, first.mend)
+    return found

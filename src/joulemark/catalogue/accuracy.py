@@ -90,5 +90,9 @@ def of_chip(name: str) -> Accuracy:
 
 def of_clock(board: Board, clock: str | None) -> str:
     """Describe how far a board's emulated time is from a real board's at a clock."""
-    tolerance = board.clock_profile(clock).tolerance.bound
-    return f"{of_chip(board.chip)}; clock ±{_percent(tolerance)}"
+    profile = board.clock_profile(clock)
+    told = f"{of_chip(board.chip)}; clock ±{_percent(profile.tolerance.bound)}"
+    if profile.rated_from_v is not None:
+        here = f"here {board.supply_v.value:g} V"
+        told += f", {profile.hz / 1e6:.4g} MHz rated from {profile.rated_from_v:g} V on ({here})"
+    return told

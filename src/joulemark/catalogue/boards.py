@@ -61,6 +61,8 @@ class Clock(datafile.DataModel):
     tolerance: Tolerance
     note: str = ""
     """Notes for users of this profile."""
+    rated_from_v: Annotated[float, Field(gt=0)] | None = None
+    """The supply from which on the chip is rated for this frequency, where the board's is lower."""
     external_resistor: bool = False
     """MSP430x1xx: the DCO uses the board's R_OSC (DCOR = 1)."""
 

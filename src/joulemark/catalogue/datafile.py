@@ -1,8 +1,10 @@
 """Read TOML files into pydantic models; every error names the file and the key."""
 
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -43,12 +45,64 @@ def table(path: Path) -> dict[str, Any]:
         raise InputError(f"is not TOML: {error}", str(path)) from error
 
 
-def wrong(error: ValidationError) -> tuple[str, str]:
-    """Return the first invalid key, and what is wrong with it."""
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
-    plainer = {"missing": "this key is missing", "extra_forbidden": UNKNOWN}
-    return key, plainer.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+_PLAIN = {
+    "missing": "this key is missing",
+    "extra_forbidden": UNKNOWN,
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "model_attributes_type": "must be a table",
+    "path_type": "must be the path of a file",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_too_short": "must not be empty",
+    "too_short": "must have {min_length} or more",
+    "too_long": "must have {max_length} or fewer",
+}
+"""What is said of an error of pydantic's, by its type."""
+
+
+_OF_TYPES = re.compile(r"(constrained-)?(int|float|str|bool)$|(list|tuple|dict|function-\w+)\[")
+"""What pydantic adds to a key whose value may be of several types."""
+
+
+class Wrong(NamedTuple):
+    """A key, and what is wrong with its value."""
+
+    key: str
+    what: str
+
+
+def wrong(error: ValidationError) -> list[Wrong]:
+    """Return all invalid keys, and what is wrong with each."""
+    found: dict[str, dict[str, None]] = {}
+    for one in error.errors():
+        parts = [part for part in map(str, one["loc"]) if not _OF_TYPES.match(part)]
+        plain = _PLAIN.get(one["type"])
+        what = plain.format(**one.get("ctx", {})) if plain else one["msg"]
+        key = ".".join(parts) or "(the whole file)"
+        found.setdefault(key, {})[what.removeprefix("Value error, ")] = None
+    return [Wrong(key, ", or ".join(whats)) for key, whats in found.items()]
+
+
+def listed(found: Sequence[Wrong]) -> str:
+    """Return what is wrong with several keys as one text."""
+    return "; ".join(f"{one.key}: {one.what}" for one in found)
 
 
 def read(path: Path, model: type[Model]) -> Model:
@@ -62,8 +116,13 @@ def read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(found)
     except ValidationError as error:
-        key, what = wrong(error)
-        mend = "remove it or correct its spelling" if what == UNKNOWN else None
-        if key == NOT_YET_CHECKED:
-            what, mend = "this is a copy of another's file", str(found[key])
-        raise InputError(what, f"{path}, key {key}", mend) from error
+        keys = wrong(error)
+        if any(one.key == NOT_YET_CHECKED for one in keys):
+            where = f"{path}, key {NOT_YET_CHECKED}"
+            what = "this is a copy of another's file"
+            raise InputError(what, where, str(found[NOT_YET_CHECKED])) from error
+        unknown = any(one.what == UNKNOWN for one in keys)
+        mend = "remove what is unknown or correct its spelling" if unknown else None
+        if len(keys) > 1:
+            raise InputError(listed(keys), f"{path}, {len(keys)} keys", mend) from error
+        raise InputError(keys[0].what, f"{path}, key {keys[0].key}", mend) from error

@@ -98,6 +98,6 @@ def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel
     try:
         return str(way), load(str(way)).Asked.model_validate(rest)
     except ValidationError as error:
-        key, what = datafile.wrong(error)
+        wrong = datafile.wrong(error)
         mend = f"the keys are {', '.join(load(str(way)).Asked.model_fields)}"
-        raise InputError(f"{what}: {key}", where, mend) from error
+        raise InputError(datafile.listed(wrong), where, mend) from error

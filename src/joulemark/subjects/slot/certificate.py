@@ -154,9 +154,9 @@ def read(path: Path) -> Certificate:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
     except ValidationError as error:
-        key, what = wrong(error)
+        first = wrong(error)[0]
         mend = "write it with slot --certificate"
-        raise InputError(what, f"{path}, key {key}", mend) from error
+        raise InputError(first.what, f"{path}, key {first.key}", mend) from error
 
 
 def check(proved: Proved, *, slots: int) -> Iterator[str]:
