@@ -337,7 +337,7 @@ def test_a_narrow_table_goes_without_columns_and_never_without_digits(width: int
         console.print(fitting)
     assert "…" not in captured.get()
     assert "1,234,567" in captured.get()
-    assert bool(left_out) == (width < 150)
+    assert bool(left_out) == (width < 114)
 
 
 def _with_numbers() -> Iterator[tuple[str, str, list[str]]]:

@@ -58,7 +58,10 @@ def test_what_is_the_same_is_the_same(sides: dict[str, str]) -> None:
     done = joulemark(
         "compare", sides["base"], sides["same"], "--fail", "cycles=0%", "--fail", "stack=0"
     )
-    assert "2 cases: 2 same; none beyond the limits" in done.stdout
+    assert "2 cases: 2 same; none beyond the limits (cycles=0%, stack=0)" in done.stdout
+    told = joulemark("compare", sides["base"], sides["same"], "--format", "markdown").stdout
+    assert told.startswith("### Joulemark: ")
+    assert "2 cases: 2 same; no limits given: --fail" in told
 
 
 def test_a_comment_sized_summary(sides: dict[str, str]) -> None:

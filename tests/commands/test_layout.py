@@ -104,9 +104,9 @@ def test_layout_fails_nothing_and_work_fails(tmp_path: Path) -> None:
     assert all(one.spread == pytest.approx(0.099, abs=0.001) for one in placed.values())
     # At one place, code that moved looks like a change by a tenth.
     assert any(outcome(name, 1).broken for name in layouts)
-    shown = text([placed["m-w0"]], "base", "head")
+    shown = text([placed["m-w0"]], "base", "head", [])
     assert "cycles of a case lie up to 9.9% apart; compared are means over the places" in shown
-    assert "layout: not varied" in text([outcome("m-w0", 1)], "base", "head")
+    assert "layout: not varied" in text([outcome("m-w0", 1)], "base", "head", [])
 
 
 def test_what_cannot_be_placed_is_refused_not_measured_at_one_place() -> None:

@@ -124,8 +124,8 @@ def _all_of(folder: Path) -> None:
 def test_a_skeleton_is_wrong_until_it_is_filled_in(tmp_path: Path) -> None:
     joulemark("new", "primitive", "hash/sha-256/first", "--out", str(tmp_path))
     asked = ("run", "--source", str(tmp_path), "--board", "telosb", "--size", "16", "--trials", "1")
-    done = joulemark(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=6)
-    assert "failed, without a number" in done.stderr
+    done = joulemark(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=5)
+    assert "fill in sha256.h and sha256.c, then remove this line" in done.stderr
 
 
 @pytest.mark.parametrize(("what", "like"), [("board", "telosb"), ("chip", "msp430f1611")])

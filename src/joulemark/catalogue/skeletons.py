@@ -103,6 +103,8 @@ def _header(kind: Kind, prefix: str, there: Primitive | None) -> str:
             "",
             f'#include "{include}"',
             "",
+            f'#error "fill in {prefix}.h and {prefix}.c, then remove this line"',
+            "",
             *(["enum {", *constants, "};", ""] if constants else []),
             "typedef struct {",
             "    uint8_t state[1]; // fill in",

@@ -116,10 +116,10 @@ def compare(
     }
     names = Path(base).name, Path(head).name
     if not outputs:
-        typer.echo(writers[form or Form.TEXT](found, *names))
+        typer.echo(writers[form or Form.TEXT](found, *names, fail or []))
     for path, chosen in outputs:
-        write_whole(path, f"{writers[chosen](found, *names)}\n".encode(), "the comparison")
-        typer.echo(f"{written.counted(found)}: {path}")
+        write_whole(path, f"{writers[chosen](found, *names, fail or [])}\n".encode(), "the comparison")
+        typer.echo(f"{written.counted(found, fail or [])}: {path}")
     _complain(found)
 
 

@@ -159,6 +159,8 @@ def leaks(
         ):
             del row[name]
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
+    if form is Form.TEXT:
+        typer.echo(f"tried: {_tried(found)}")
     if form is Form.TEXT and any(one.leak.branches for one in found):
         typer.echo("\nbranches that depend on secrets:")
         for one in found:
@@ -169,6 +171,18 @@ def leaks(
             typer.echo(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
+
+
+def _tried(found: "list[Surveyed]") -> str:
+    """Return how many trials there were, and of which sizes, of each operation."""
+    sized: dict[str, list[str]] = {}
+    for leak in (one.leak for one in found):
+        size = "" if leak.message_bytes is None else f", a message of {leak.message_bytes} bytes"
+        size += f", {leak.ad_bytes} of associated data" if leak.ad_bytes else ""
+        names = sized.setdefault(f"{leak.trials} secrets{size}", [])
+        if leak.operation not in names:
+            names.append(leak.operation)
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in sized.items())
 
 
 def _own_program(

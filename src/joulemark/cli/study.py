@@ -119,6 +119,7 @@ def _today(store: str, out: Path | None) -> None:
     from joulemark.records.record import of_primitives
     from joulemark.records.store import Store
     from joulemark.report.price import write_page
+    from joulemark.words import counted
 
     with Store(store, "read") as opened:
         records = of_primitives(opened.records())
@@ -127,7 +128,10 @@ def _today(store: str, out: Path | None) -> None:
         raise InputError("there is no record of a primitive", store, "give `joulemark run`")
     page = out or beside / "today.html"
     for place in write_page(records, datetime.now(UTC).year, page):
-        typer.echo(f"{place.name}: {place.records:,} records, {len(place.services())} services")
+        told = f"{counted(place.records, 'record')}, {counted(len(place.services()), 'service')}"
+        typer.echo(f"{place.name}: {told}")
+        for line in place.errors:
+            typer.echo(f"  {line}")
     typer.echo(f"page: {page}")
 
 

@@ -211,6 +211,10 @@ class Leak:
     """Most distinct digests of addresses within a group of refusals that differ only in secrets."""
     followed: Followed = NOTHING
     """What secrets decide, found by following them through the machine."""
+    message_bytes: int | None = None
+    """Bytes of the message, where the operation takes one."""
+    ad_bytes: int = 0
+    """Bytes of associated data."""
 
     @property
     def any(self) -> bool:
@@ -344,6 +348,8 @@ def observe(
         refusals=sum(len(each) for each, _ in refused),
         refused_spread=max((max(each) - min(each) for each, _ in refused), default=0),
         refused_traces=max((count for _, count in refused), default=1),
+        message_bytes=len(puts[0].inputs.get("message", b"")) or None,
+        ad_bytes=len(puts[0].inputs.get("ad", b"")),
         followed=NOTHING
         if not following
         else follow(

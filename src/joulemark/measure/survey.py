@@ -44,6 +44,8 @@ class Surveyed:
             "trials": leak.trials,
             "cycles": leak.cycles_min,
             "spread": leak.cycles_max - leak.cycles_min,
+            "message_bytes": leak.message_bytes,
+            "ad_bytes": leak.ad_bytes,
             "address_traces": leak.address_traces,
             "refusals": leak.refusals,
             "refused_spread": leak.refused_spread,

@@ -133,7 +133,8 @@ def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
             # The csv module does not quote a carriage return, which ends a line for readers.
             plain = frame[name].str.replace("\r", "\n")
             frame[name] = plain.str.replace(_CONTROL, _escaped, regex=True)
-        return frame.to_csv(index=False).encode()
+        # A count in a column with gaps is a float for pandas; doubles hold 15 digits.
+        return frame.to_csv(index=False, float_format="%.15g").encode()
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()

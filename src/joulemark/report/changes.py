@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import get_args
 
+from joulemark import words
 from joulemark.analysis.changes import Change, Compared, State, summary
 from joulemark.records import bounds
 
@@ -14,13 +15,14 @@ _MOST_LINES = 20
 _MOST_ROWS = 200
 
 
-def counted(found: Sequence[Compared]) -> str:
-    """Return the number of cases in each state, in words."""
+def counted(found: Sequence[Compared], limits: Sequence[str]) -> str:
+    """Return the number of cases in each state, in words, and how many are beyond the limits."""
     states = Counter(c.state for c in found)
     broken = sum(bool(c.broken) for c in found)
     shown = [f"{states[s]:,} {s}" for s in get_args(State) if states[s]]
-    verdict = f"{broken} beyond the limits" if broken else "none beyond the limits"
-    return f"{len(found):,} cases: {', '.join(shown) or 'none'}; {verdict}"
+    verdict = f"{broken or 'none'} beyond the limits ({', '.join(limits)})"
+    verdict = verdict if limits else "no limits given: --fail"
+    return f"{words.counted(len(found), 'case')}: {', '.join(shown) or 'none'}; {verdict}"
 
 
 def _layout(found: Sequence[Compared]) -> list[str]:
@@ -46,9 +48,11 @@ def _errors(found: Sequence[Compared]) -> list[str]:
     return bounds.lines(c.errors for c in found if c.errors)
 
 
-def text(found: Sequence[Compared], base: str, head: str) -> str:
+def text(
+    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
+) -> str:
     """Format for a terminal."""
-    lines = [f"{base} -> {head}: {counted(found)}", *_limited(summary(found), _MOST_LINES)]
+    lines = [f"{base} -> {head}: {counted(found, limits)}", *_limited(summary(found), _MOST_LINES)]
     broken = [c for c in found if c.broken]
     if broken:
         lines += ["", "beyond the limits:"]
@@ -61,10 +65,12 @@ def text(found: Sequence[Compared], base: str, head: str) -> str:
     return "\n".join(lines)
 
 
-def markdown(found: Sequence[Compared], base: str, head: str) -> str:
+def markdown(
+    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
+) -> str:
     """Format as a comment on a change: a summary, and a table to unfold."""
-    mark = "❌" if any(c.broken for c in found) else "✅"
-    lines = [f"### {mark} Joulemark: {base} → {head}", "", counted(found), ""]
+    mark = "❌ " if any(c.broken for c in found) else "✅ " if limits else ""
+    lines = [f"### {mark}Joulemark: {base} → {head}", "", counted(found, limits), ""]
     lines += _limited([f"- `{line}`" for line in summary(found)], _MOST_LINES)
     changed = [c for c in found if c.state != "same"]
     if changed:
@@ -82,7 +88,9 @@ def markdown(found: Sequence[Compared], base: str, head: str) -> str:
     return "\n".join(lines)
 
 
-def as_json(found: Sequence[Compared], base: str, head: str) -> str:
+def as_json(
+    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
+) -> str:
     """Format everything as JSON, for programs."""
     cases = [
         asdict(c) | {"changes": [{**asdict(x), "fraction": _finite(x.fraction)} for x in c.changes]}
@@ -91,6 +99,7 @@ def as_json(found: Sequence[Compared], base: str, head: str) -> str:
     whole = {
         "base": base,
         "head": head,
+        "limits": list(limits),
         "failed": any(c.broken for c in found),
         "summary": summary(found),
         "layout": _layout(found),
@@ -100,7 +109,9 @@ def as_json(found: Sequence[Compared], base: str, head: str) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
-def junit(found: Sequence[Compared], base: str, head: str) -> str:
+def junit(
+    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
+) -> str:
     """Format as a JUnit test suite: each case is a test, which fails beyond a limit."""
     suite = ET.Element(
         "testsuite",
@@ -111,6 +122,8 @@ def junit(found: Sequence[Compared], base: str, head: str) -> str:
         skipped="0",
     )
     properties = ET.SubElement(suite, "properties")
+    for limit in limits:
+        ET.SubElement(properties, "property", name="limit", value=limit)
     for line in _errors(found):
         ET.SubElement(properties, "property", name="errors", value=line)
     for c in found:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from joulemark.records import bounds
+from joulemark.studies import pins
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.study import Change, Section, Study, select
@@ -135,12 +136,19 @@ def unknown_causes(conducted: Conducted) -> int:
 
 
 def held(study: Study) -> str:
-    """Return how many verdicts the study's short form, and so CI, renews with each change."""
-    judged = {i.id for i in study.items if not (i.beyond or i.circular or i.arithmetic)}
-    # Without our value or a contradiction within the paper there is nothing to judge.
-    judged -= {i.id for i in study.items if i.ours is None and not (i.check or i.theirs)}
+    """Return how many verdicts the study's short form, and so CI, renews with each change.
+
+    Judged is what is counted and has a verdict that is pinned; without pins, what has figures.
+    """
+    pinned = pins.read(pins.path(study))
+    bearing = {*COUNTED} - {Verdict.UNTESTABLE}
+    judged = {name for name, outcome in pinned.items() if pins.verdict(outcome) in bearing}
+    if not pinned:
+        counted_items = [i for i in study.items if not (i.beyond or i.circular or i.arithmetic)]
+        # Without our value or a contradiction within the paper there is nothing to judge.
+        judged = {i.id for i in counted_items if i.ours is not None or i.check or i.theirs}
     runs = judged & {i.id for i in select(study, [], short=True)}
-    return f"{len(runs)} of {len(judged)} that can be judged are judged anew in CI"
+    return f"{len(runs)} of {len(judged)} that are judged are judged anew in CI"
 
 
 def _plain(ours: Ours, unit: str) -> Any:
