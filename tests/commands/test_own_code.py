@@ -124,7 +124,7 @@ def _all_of(folder: Path) -> None:
 def test_a_skeleton_is_wrong_until_it_is_filled_in(tmp_path: Path) -> None:
     joulemark("new", "primitive", "hash/sha-256/first", "--out", str(tmp_path))
     asked = ("run", "--source", str(tmp_path), "--board", "telosb", "--size", "16", "--trials", "1")
-    done = joulemark(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=5)
+    done = joulemark(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=6)
     assert "fill in sha256.h and sha256.c, then remove this line" in done.stderr
 
 

@@ -126,7 +126,7 @@ def test_the_command_needs_records(tmp_path: Path) -> None:
         for each in RECORDS:
             opened.append(each)
     done = joulemark("study", "today", "--store", str(store))
-    assert "6 records, 1 services" in done.stdout
+    assert "6 records, 1 service\n  errors, telosb: time exact" in done.stdout
     assert (tmp_path / "today.html").is_file()
     with Store(tmp_path / "empty.db"):
         pass

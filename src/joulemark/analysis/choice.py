@@ -54,6 +54,8 @@ class Option:
     """A trial of one of its operations showed that they do."""
     time_leaks: bool
     """A trial showed that time does, not addresses alone."""
+    addresses_alone: bool
+    """Trials can tell of addresses alone: what memories keep moves the time."""
     trials: int
     """The smallest number of trials behind its findings; 0 if trials can show nothing."""
     cycles: float
@@ -87,7 +89,8 @@ class Option:
             return f"addresses depend on data ({self.trials} trials)"
         if not self.claims:
             return "no claim"
-        return f"independent ({self.trials} trials)" if self.trials else "independent (claimed)"
+        what = "addresses independent" if self.addresses_alone else "independent"
+        return f"{what} ({self.trials} trials)" if self.trials else f"{what} (claimed)"
 
     def mah_a_year(self, every_s: float, supply_v: float) -> float:
         """Return the charge that it takes per year, in mAh.
@@ -291,6 +294,7 @@ def _option(
         claims=all(r.about.secret_independent for r in secret),
         leaks=any(r.finding in DEPENDENT for r in secret),
         time_leaks=any(r.finding == "time depends on data" for r in secret),
+        addresses_alone=any(r.finding == "addresses independent of data" for r in secret),
         trials=min((r.trials or 0 if r.finding else 0 for r in secret), default=0),
         cycles=sum(r.cycles or 0 for r in serve),
         time_s=sum(r.time_ps or 0 for r in serve) * 1e-12,

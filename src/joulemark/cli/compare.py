@@ -118,7 +118,9 @@ def compare(
     if not outputs:
         typer.echo(writers[form or Form.TEXT](found, *names, fail or []))
     for path, chosen in outputs:
-        write_whole(path, f"{writers[chosen](found, *names, fail or [])}\n".encode(), "the comparison")
+        write_whole(
+            path, f"{writers[chosen](found, *names, fail or [])}\n".encode(), "the comparison"
+        )
         typer.echo(f"{written.counted(found, fail or [])}: {path}")
     _complain(found)
 

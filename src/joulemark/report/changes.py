@@ -48,9 +48,7 @@ def _errors(found: Sequence[Compared]) -> list[str]:
     return bounds.lines(c.errors for c in found if c.errors)
 
 
-def text(
-    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
-) -> str:
+def text(found: Sequence[Compared], base: str, head: str, limits: Sequence[str]) -> str:
     """Format for a terminal."""
     lines = [f"{base} -> {head}: {counted(found, limits)}", *_limited(summary(found), _MOST_LINES)]
     broken = [c for c in found if c.broken]
@@ -65,9 +63,7 @@ def text(
     return "\n".join(lines)
 
 
-def markdown(
-    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
-) -> str:
+def markdown(found: Sequence[Compared], base: str, head: str, limits: Sequence[str]) -> str:
     """Format as a comment on a change: a summary, and a table to unfold."""
     mark = "❌ " if any(c.broken for c in found) else "✅ " if limits else ""
     lines = [f"### {mark}Joulemark: {base} → {head}", "", counted(found, limits), ""]
@@ -88,9 +84,7 @@ def markdown(
     return "\n".join(lines)
 
 
-def as_json(
-    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
-) -> str:
+def as_json(found: Sequence[Compared], base: str, head: str, limits: Sequence[str]) -> str:
     """Format everything as JSON, for programs."""
     cases = [
         asdict(c) | {"changes": [{**asdict(x), "fraction": _finite(x.fraction)} for x in c.changes]}
@@ -109,9 +103,7 @@ def as_json(
     return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
-def junit(
-    found: Sequence[Compared], base: str, head: str, limits: Sequence[str]
-) -> str:
+def junit(found: Sequence[Compared], base: str, head: str, limits: Sequence[str]) -> str:
     """Format as a JUnit test suite: each case is a test, which fails beyond a limit."""
     suite = ET.Element(
         "testsuite",
