@@ -290,8 +290,8 @@ WRONG = [
                 }
             ],
         },
-        "was not measured on telosb.*keeps its secrets.*"
-        "joulemark run --board telosb --clock max --primitive skipjack --operation encrypt --size 8",
+        "was not measured on telosb.*keeps its secrets.*joulemark run --board telosb --clock max "
+        "--primitive skipjack --operation encrypt --size 8",
     ),
 ]
 

@@ -161,12 +161,6 @@ def leaks(
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT:
         typer.echo(f"tried: {_tried(found)}")
-    if form is Form.TEXT and any(one.leak.branches for one in found):
-        typer.echo("\nbranches that depend on secrets:")
-        for one in found:
-            for branch in one.leak.branches:
-                typer.echo(f"  {_place(one)}, {one.leak.operation}: {branch}")
-    if form is Form.TEXT:
         for line in _named(found):
             typer.echo(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
@@ -261,6 +255,7 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
     from joulemark.measure.following import leaking
 
     for title, named in (
+        ("branches that depend on secrets:", lambda one: one.leak.branches),
         ("decided by secrets:", lambda one: _grouped(leaking(one.leak.followed.uses))),
         (
             "branches that went one way:",
