@@ -35,8 +35,8 @@ def test_demands_rule_signatures_out(store: str) -> None:
 def test_what_the_first_asks_of_its_user_is_said(store: str) -> None:
     asked = (*ASKED, "--stored", "--store", store, "--every", "2592000")
     assert "ecdsa-p256: a quantum computer would forge it" in joulemark(*asked).stdout
-    said = joulemark(*asked, "--sort", "flash").stdout
-    assert "lms: its signer must never use a state twice" in said
+    by_flash = joulemark(*asked, "--sort", "flash").stdout
+    assert "lms: its signer must never use a state twice" in by_flash
     said = joulemark(*asked, "--max-flash", "100", "--stateless", "--explain", code=13)
     assert "a signer that keeps no state:\n    ecdsa-p256+lms: armv7em+armv7m+armv7m" in said.stdout
     assert "give up flash at most 100 bytes" in said.stderr

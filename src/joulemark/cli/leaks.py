@@ -13,7 +13,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
-from joulemark.cli._output import Form, FormOption, figures
+from joulemark.cli._output import Form, FormOption, figures, say
 from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def leaks(
             del row[name]
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT:
-        typer.echo(f"tried: {_tried(found)}")
+        say(f"tried: {_tried(found)}")
         for line in _named(found):
             typer.echo(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:

@@ -265,6 +265,7 @@ def _option(record: Record[UpdateSubject]) -> Option:
         security_bits=signature.security_bits,
         one_time_key=False,
         claims=True,  # nothing that it verifies is secret
+        addresses_alone=False,
         leaks=False,
         time_leaks=False,
         trials=0,
