@@ -13,6 +13,7 @@ from joulemark.campaign.case import Build
 from joulemark.catalogue import boards
 from joulemark.errors import UnsatisfiedError
 from joulemark.project import ROOT
+from joulemark.subjects.update import air
 from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned
 from joulemark.subjects.update.layout import Needs, arrange, by_name
 from joulemark.subjects.update.manifest import Manifest, envelope
@@ -170,6 +171,17 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert "flash" in takes[0]["errors"]
     again = joulemark("update", *asked, "--store", store, "--format", "json")
     assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize("board", ["telosb", "sensortag-cc2650"])
+def test_what_comes_over_the_air_is_right(board: str) -> None:
+    count, header = 300, 30
+    found = air.received(board, count, header)
+    assert found.frames == -(-count // (116 - header))
+    assert found.air_bytes == count + found.frames * (17 + header)
+    # Bytes at 250 kbit/s, and for each frame backoff, turnarounds and an acknowledgement.
+    least_ps = found.air_bytes * 32_000_000
+    assert least_ps < found.time_ps < least_ps + found.frames * 5_000_000_000
 
 
 @pytest.mark.slow

@@ -35,8 +35,9 @@ def update(
     """Price a signed firmware update: what its bootloader needs, and what each stage takes.
 
     A bootloader with two slots is built and emulated. It receives an update over the serial line,
-    hashes, verifies and writes it, and starts it; receiving it by radio is computed. Without a
-    signature all are compared, and what does not fit is told with the bytes that are missing.
+    hashes, verifies and writes it, and starts it. Receiving it by radio is emulated where the
+    firmware drives the board's radio, and computed elsewhere. Without a signature all are compared,
+    and what does not fit is told with the bytes that are missing.
     """
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes

@@ -19,7 +19,7 @@ from joulemark.meters.model import NAME as METER
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Occupancy, occupancy
 from joulemark.records.record import Quantity, quantity
-from joulemark.subjects.update import UpdateSubject
+from joulemark.subjects.update import UpdateSubject, air
 from joulemark.subjects.update.device import (
     ACCEPTED,
     STAGES,
@@ -125,6 +125,8 @@ def _task(options: UpdateOptions, board: Board, chosen: Signature) -> Task:
     except UnsatisfiedError as error:
         point = Point(case=case.case, trials=1, key=key_of(case.case, *digests))
         return Task(points=(point,), measure=error)
+    if air.has_driver(board):
+        digests += [image.digest for image in air.images(board.name)]
     key = key_of(case.case, *digests, kit.bootloader.image.digest)
     point = Point(case=case.case, trials=1, key=key)
     return Task(points=(point,), measure=partial(_measure, case, key))
@@ -257,28 +259,46 @@ def _of_radio(
 ) -> Iterator[Quantity]:
     """Yield what it takes to receive an update by radio; nothing for a board without one.
 
-    This is computed, not emulated: frames are filled, none is lost and each is acknowledged, and
-    the receiver listens all the time while the core sleeps.
+    A manifest is accepted before its image is sent, so no frame has parts of both. It is emulated
+    where the firmware drives the radio, and computed elsewhere.
+    """
+    sizes = (len(new.envelope), len(new.image))
+    if air.has_driver(board):
+        found = [air.received(board.name, size, header_bytes) for size in sizes]
+    else:
+        found = [one for size in sizes if (one := _computed(board, size, header_bytes))]
+    if not found:
+        return
+    times: dict[tuple[str, str, int], int] = defaultdict(int)
+    for one in found:
+        for state, ps in one.times.items():
+            times[state] += ps
+    frames, air_bytes = sum(one.frames for one in found), sum(one.air_bytes for one in found)
+    yield quantity("frames", "frames", [frames], part=RADIO_PART, exact=True)
+    yield quantity("air", "B", [air_bytes], part=RADIO_PART, exact=True)
+    yield from _costs(RADIO_PART, meter, times)
+
+
+def _computed(board: Board, size: int, header_bytes: int) -> air.Reception | None:
+    """Compute what it takes to receive bytes; None for a board without a radio's currents.
+
+    Frames are filled, none is lost and each is acknowledged, and the receiver listens all the time
+    while the core sleeps.
     """
     if board.radio is None:
-        return
+        return None
     states = {state.name for state in board.radio.state}
     sending = next((name for name in ("tx-0dbm", "tx") if name in states), None)
     if "rx" not in states or sending is None:
-        return
+        return None
     most, overhead = board.radio.frame_bytes_max.value, board.radio.frame_overhead_bytes.value
     payload = int(most - overhead) - header_bytes
     byte_ps = round(8e12 / board.radio.bit_rate_hz.value)
-    frames, air_bytes = 0, 0
-    # A manifest is accepted before its image is sent.
-    for size in (len(new.envelope), len(new.image)):
-        count = -(-size // payload)
-        frames += count
-        air_bytes += size + count * (int(overhead) + header_bytes)
-    ack_bytes = _PHY_BYTES + _ACK_BYTES
+    frames = -(-size // payload)
+    air_bytes = size + frames * (int(overhead) + header_bytes)
     waits_ps = frames * (_BACKOFF_PS + _CCA_PS + 2 * _TURNAROUND_PS)
     listens_ps = waits_ps + air_bytes * byte_ps
-    sends_ps = frames * ack_bytes * byte_ps
+    sends_ps = frames * (_PHY_BYTES + _ACK_BYTES) * byte_ps
     hz = board.clock_profile(None).hz
     asleep = chips.load_chip(board.chip).power_states[1]
     times: Occupancy = {
@@ -286,9 +306,7 @@ def _of_radio(
         (RADIO, "rx", 0): listens_ps,
         (RADIO, sending, 0): sends_ps,
     }
-    yield quantity("frames", "frames", [frames], part=RADIO_PART, exact=True)
-    yield quantity("air", "B", [air_bytes], part=RADIO_PART, exact=True)
-    yield from _costs(RADIO_PART, meter, times)
+    return air.Reception(frames, air_bytes, listens_ps + sends_ps, times)
 
 
 def _notes(kit: Kit) -> list[str]:
@@ -303,6 +321,9 @@ def _notes(kit: Kit) -> list[str]:
         f"({layout.manifest_bytes} bytes)",
         "received over the serial line in blocks that are asked for; flash changes by the chip "
         "file's times",
-        "radio: computed; filled frames of IEEE 802.15.4, none lost, each acknowledged, mean first "
-        "backoff; the receiver listens while the core sleeps",
+        "radio: emulated; filled frames of IEEE 802.15.4 from another board, CSMA, none lost, each "
+        "acknowledged; flash does not change meanwhile"
+        if air.has_driver(kit.board)
+        else "radio: computed; filled frames of IEEE 802.15.4, none lost, each acknowledged, mean "
+        "first backoff; the receiver listens while the core sleeps",
     ]
