@@ -180,9 +180,13 @@ class Witness:
             VerificationError: anything in it is not what this sender must send.
         """
         records, left = [], datagram
-        while left:
-            record, left = self._record(sender, left)
-            records.append(record)
+        try:
+            while left:
+                record, left = self._record(sender, left)
+                records.append(record)
+        except (IndexError, KeyError, ValueError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise VerificationError(f"the {sender}'s datagram makes no sense: {what}") from error
         return records
 
     def _record(self, sender: Side, data: bytes) -> tuple[Record, bytes]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dtls13 import LABEL, Seen, Variant, build, counts, run, witnessed
+from dtls13 import FUZZER, LABEL, Seen, Variant, build, counts, run, witnessed
+from fuzzers import run_fuzzer
 from joulemark.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, VERIFY
 from joulemark.errors import VerificationError
 
@@ -147,6 +148,13 @@ def test_a_cookie_makes_the_handshake_longer(folder: Path) -> None:
     seen = seen_by_witness((PSK_X25519, program), records=0)
     names = [m.name for r in seen.records if r.type == HANDSHAKE for m in r.messages]
     assert names[:4] == ["ClientHello", "ServerHello", "ClientHello", "ServerHello"]
+
+
+@pytest.mark.slow
+def test_no_datagram_but_the_peer_s_is_taken(tmp_path: Path) -> None:
+    options = ("-fsanitize=fuzzer", "-UDTLS13_KEY_LOG")
+    fuzzer = build(PSK, tmp_path / "fuzzer", *options, harness=FUZZER)
+    run_fuzzer(fuzzer, 20_000, longest=400)
 
 
 WOLFSSL = os.environ.get("JOULEMARK_WOLFSSL", "")

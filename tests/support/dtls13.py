@@ -14,6 +14,7 @@ from joulemark.project import FIRMWARE, ROOT
 PRIMITIVES = FIRMWARE / "primitives"
 DTLS = FIRMWARE / "net/dtls13"
 HOST = ROOT / "tests/networks/dtls13_host.c"
+FUZZER = FIRMWARE / "fuzz/dtls13.c"
 PSK = bytes(range(16))
 """The harness's."""
 LABEL = "EXPORTER-joulemark"
@@ -48,8 +49,8 @@ class Variant:
         return given[name] if name in given or found is None else int(found[1])
 
 
-def build(variant: Variant, to: Path, *more: str) -> Path:
-    """Compile the harness for a variant, with sanitizers; `more` are further options."""
+def build(variant: Variant, to: Path, *more: str, harness: Path = HOST) -> Path:
+    """Compile a harness for a variant, with sanitizers; `more` are further options."""
     to.parent.mkdir(parents=True, exist_ok=True)
     over = to.parent / f"{to.name}-over"
     over.mkdir()
@@ -63,7 +64,7 @@ def build(variant: Variant, to: Path, *more: str) -> Path:
     folders = [over, DTLS, *parts, PRIMITIVES]
     folders += [folder for way in ways for folder in (way, *list(way.parents)[:2])]
     sources = [
-        HOST,
+        harness,
         *DTLS.glob("*.c"),
         *(s for folder in (*parts, *ways) for s in folder.glob("*.c")),
     ]

@@ -3,13 +3,13 @@
 #include "internal.h"
 
 enum {
-    FIRST_WAIT_MS = 1000, /* section 5.8.2 */
-    WAIT_MS_MAX = 60000,
     /* An incomplete flight is acknowledged after a quarter of the retransmission timer (section
        7.1). */
-    ACK_WAIT_MS = FIRST_WAIT_MS / 4,
+    ACK_WAIT_MS = DTLS13_FIRST_WAIT_MS / 4,
     RECORD_NUMBER = 16
 };
+
+#define WAIT_MS_MAX 60000ul /* section 5.8.2 */
 
 /* ---- Sending ---- */
 
@@ -181,7 +181,7 @@ uint32_t dtls13_wait_ms(const dtls13 *tls) {
         return ACK_WAIT_MS;
     if (tls->unacknowledged == 0)
         return 0;
-    uint32_t wait = (uint32_t)FIRST_WAIT_MS << (tls->tries < 6 ? tls->tries : 6);
+    uint32_t wait = (uint32_t)DTLS13_FIRST_WAIT_MS << (tls->tries < 6 ? tls->tries : 6);
     return wait < WAIT_MS_MAX ? wait : WAIT_MS_MAX;
 }
 

@@ -73,9 +73,10 @@ enum {
     EPOCH_HANDSHAKE = 2,
     EPOCH_DATA = 3,
     /* RFC 9147, section 4.2.3: the mask of record numbers is made of this much ciphertext. */
-    SAMPLE = 16,
-    RECORDS_MAX = 1 << 23 /* RFC 9147, section 4.5.3 */
+    SAMPLE = 16
 };
+
+#define RECORDS_MAX (1ul << 23) /* RFC 9147, section 4.5.3 */
 
 /* ---- Reading: a reader that would leave its bytes becomes bad, and reads zeros. ---- */
 

@@ -40,12 +40,16 @@ class Windows(datafile.DataModel):
     handshake: list[str] = Field([])
     record: list[str] = Field([])
     """For each request with its response."""
+    define: dict[str, int] = Field({})
+    """Macros of this side's image."""
 
 
 class On(datafile.DataModel):
     """What differs on a core."""
 
     define: dict[str, int] = Field({})
+    uses: dict[str, str] = Field({})
+    """Implementations of primitives, where not the first: as in `implementation.toml`."""
 
 
 class Variant(datafile.DataModel):
@@ -69,7 +73,7 @@ class ProtocolFile(datafile.DataModel):
     client: Windows
     server: Windows
     on: dict[str, On] = Field({})
-    """By core."""
+    """By instruction set, or by core."""
     variant: dict[str, Variant] = Field(min_length=1)
 
 
@@ -104,13 +108,18 @@ class Protocol:
         """
         return _oracle(self.folder / "oracle.py")(talk)
 
+    def _on(self, board: Board) -> On:
+        on = self.file.on
+        return on.get(board.instruction_set) or on.get(board.core) or On()
+
     def wiring(self, board: Board) -> dict[str, str]:
         """Return the parts behind the program's interfaces on a board.
 
         Raises:
             InputError: a primitive has no implementation for the board.
         """
-        return {name: _way(part, board) for name, part in self.variant.wiring.items()}
+        uses = self._on(board).uses
+        return {name: _way(part, board, uses) for name, part in self.variant.wiring.items()}
 
     def pair(self, board: Board, conditions: "Pair") -> Network:
         """Return a network of a client and a server on two boards of a kind.
@@ -118,7 +127,7 @@ class Protocol:
         Raises:
             InputError: a primitive has no implementation for the board.
         """
-        on = self.file.on.get(board.core, On())
+        on = self._on(board)
         shared = {
             **self.variant.define,
             **on.define,
@@ -133,8 +142,8 @@ class Protocol:
             "optimisation": conditions.optimisation,
             "wiring": self.wiring(board),
         }
-        client = {**shared, "LEDGER_MOTE": 1, "LEDGER_PEER": 2}
-        server = {**shared, "LEDGER_MOTE": 2, "LEDGER_PEER": 0}
+        client = {**shared, **self.windows(CLIENT).define, "LEDGER_MOTE": 1, "LEDGER_PEER": 2}
+        server = {**shared, **self.windows(SERVER).define, "LEDGER_MOTE": 2, "LEDGER_PEER": 0}
         values: dict[str, Any] = {
             "title": f"{self.variant.title}, two of {board.name}",
             "seed": conditions.seed,
@@ -173,10 +182,13 @@ class Pair:
     optimisation: str = "Os"
 
 
-def _way(part: str, board: Board) -> str:
+def _way(part: str, board: Board, uses: Mapping[str, str]) -> str:
     place = part.split("/")
     if place[0] != _PRIMITIVES or len(place) != 3:
         return part
+    used = uses.get("/".join(place[1:]))
+    if used is not None:
+        return f"{part}/{used}"
     library = Library.load()
     for algorithm in library.algorithms.values():
         primitive = algorithm.primitive

@@ -193,11 +193,19 @@ def _interval(mean: "Interval", places: int) -> str:
 def show(names: Sequence[str], board: str, pair: "Pair", runs: int, *, as_json: bool) -> None:
     """Run protocols and print what they take."""
     from joulemark.catalogue.protocols import protocol, protocols
+    from joulemark.errors import BuildError
     from joulemark.records import bounds
     from joulemark.subjects.handshake.trials import trials
 
     chosen = list(protocols()) if ALL in names else list(dict.fromkeys(names))
-    found = [trials(protocol(name), board, pair, runs) for name in chosen]
+    found, left_out = [], []
+    for name in chosen:
+        try:
+            found.append(trials(protocol(name), board, pair, runs))
+        except BuildError:
+            if ALL not in names:
+                raise
+            left_out += [f"left out: {name} cannot be built for it,", f"as --protocol {name} tells"]
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
         return
@@ -205,7 +213,7 @@ def show(names: Sequence[str], board: str, pair: "Pair", runs: int, *, as_json: 
     if len(found) > 1 or runs > 1:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)
-    say("\n".join([*lines, "", *bounds.lines(errors)]))
+    say("\n".join([*lines, "", *left_out, *bounds.lines(errors)]))
 
 
 def _sizes(party: "Party") -> tuple[int, int, int]:

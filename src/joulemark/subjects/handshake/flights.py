@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LIMIT_S = 400.0
 _AFTER_S = 0.05
 """Time for what is on the air when the client is done."""
+_EMPTY_CYCLES = 64
+"""An empty window takes the one before it back: that repeated what had been computed."""
 _SIDES = (CLIENT, SERVER)
 _TX = "tx"
 """How the states in which a radio sends begin."""
@@ -336,9 +338,13 @@ def _windows(
     """Return what a side computed, with the edges of its marker."""
     named = protocol.windows(side)
     names = [*named.handshake, *named.record * records]
-    found = [
-        (rise, fall) for rise, fall in itertools.pairwise(edges) if rise.rising and not fall.rising
-    ]
+    found: list[tuple[MarkerEdge, MarkerEdge]] = []
+    for rise, fall in itertools.pairwise(edges):
+        if rise.rising and not fall.rising:
+            if fall.cycles - rise.cycles > _EMPTY_CYCLES or not found:
+                found.append((rise, fall))
+            else:
+                found.pop()
     if len(found) != len(names):
         raise VerificationError(f"the {side} computed {len(found)} times, not {len(names)}")
     return [(name, *edge) for name, edge in zip(names, found, strict=True)]
