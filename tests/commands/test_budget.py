@@ -14,11 +14,13 @@ from joulemark.analysis.budget import (
     DAY_S,
     Costs,
     Interval,
+    ProtocolCost,
     Variant,
     airtime_s,
     best,
     budget,
     flash_size,
+    key_of,
     lifetime_s,
     variants,
     warnings,
@@ -357,7 +359,11 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path, text: byt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SCENARIOS if scenario.read(path).protocol is None],
+    ids=lambda p: p.stem,
+)
 def test_shipped_scenarios_measure_what_they_need(path: Path, tmp_path: Path) -> None:
     asked = ["budget", path.stem]
     shown = joulemark(*asked, "--stored", folder=tmp_path, code=3).stderr
@@ -449,3 +455,44 @@ def test_what_a_step_demands_of_its_build(tmp_path: Path) -> None:
 def test_a_scenario_of_no_name_says_what_there_is(tmp_path: Path) -> None:
     shown = joulemark("budget", "telosb-aed", folder=tmp_path, code=3).stderr
     assert "did you mean telosb-aead" in shown
+
+
+def test_a_protocol_is_paid_for_by_its_handshakes_and_records() -> None:
+    speaks = {"name": "p", "handshakes_per_day": 2.0, "records_per_hour": 6.0}
+    asked = make(
+        protocol=speaks,
+        what_if={"protocol": ["q"], "loss": [0.2], "records_per_hour": [60.0]},
+    )
+    cost = ProtocolCost(0.5, Interval(3e-3, 0.0), 0.01, Interval(2e-4, 0.0))
+    dear = ProtocolCost(0.5, Interval(6e-3, 0.0), 0.01, Interval(4e-4, 0.0))
+    costs = {
+        key_of(use): dear if use.name == "q" or use.loss else cost for use in asked.protocols()
+    }
+    known = Costs([], "no store", costs)
+    base = budget(asked, known)
+    idle_w = 5.1e-6 * 3.0
+    watt = 2 / DAY_S * (3e-3 - 0.5 * idle_w) + 6 / 3600 * (2e-4 - 0.01 * idle_w)
+    assert base.parts_a["protocol"].value == pytest.approx(watt / 3.0)
+    assert base.current_a.value == pytest.approx(5.1e-6 + watt / 3.0)
+    labels = {variant.label: variant.budget for variant in variants(asked, known, base)}
+    assert set(labels) == {"q for p", "20% of the frames lost", "60 records an hour"}
+    watt = 2 / DAY_S * (3e-3 - 0.5 * idle_w) + 60 / 3600 * (2e-4 - 0.01 * idle_w)
+    assert labels["60 records an hour"].parts_a["protocol"].value == pytest.approx(watt / 3.0)
+    assert labels["q for p"].parts_a["protocol"].value > base.parts_a["protocol"].value
+
+
+def test_changes_of_a_protocol_need_one() -> None:
+    with pytest.raises(ValueError, match=r"need \[protocol\]"):
+        make(what_if={"loss": [0.2]})
+
+
+def test_a_shipped_scenario_runs_its_protocol(tmp_path: Path) -> None:
+    text = (ROOT / "scenarios/nrf52840-protocol.toml").read_text()
+    text = text[: text.index("[what_if]")]
+    (tmp_path / "short.toml").write_text(text)
+    page = str(tmp_path / "page.html")
+    shown = joulemark("budget", str(tmp_path / "short.toml"), "--out", page).stdout
+    assert re.search(r"^protocol +0\.1", shown, re.M), shown
+    assert "client's record, 0% lost" in shown
+    refused = joulemark("budget", str(tmp_path / "short.toml"), "--stored", code=3)
+    assert "a protocol is run each time" in refused.stderr

@@ -88,9 +88,11 @@ def test_no_byte_passes_the_oracle_changed(combined: Priced, told: list[Talk]) -
         of.read(replace(talk, keys={**talk.keys, "server": bytes(32)}))
 
 
-@pytest.mark.parametrize("loss", [0.2, 0.5])
-def test_what_is_lost_is_sent_again_and_computed_once(loss: float) -> None:
-    priced = price(protocol("edhoc-0-0"), BOARD, Pair(records=1, loss=loss, seed=1))
+@pytest.mark.parametrize(
+    ("board", "loss"), [(BOARD, 0.2), (BOARD, 0.5), ("nrf52840-dk", 0.2), ("nrf52840-dk", 0.5)]
+)
+def test_what_is_lost_is_sent_again_and_computed_once(board: str, loss: float) -> None:
+    priced = price(protocol("edhoc-0-0"), board, Pair(records=1, loss=loss, seed=1))
     again = sum(flight.again for flight in priced.flights)
     assert again > 0
     for party in priced.parties:
@@ -100,6 +102,15 @@ def test_what_is_lost_is_sent_again_and_computed_once(loss: float) -> None:
         assert priced.party(CLIENT).first.time_ps > 3e12
     # Message 2 has two fragments here.
     assert next(f.frames for f in priced.flights if f.name == "message_2") == 2
+
+
+def test_losses_of_neighbouring_seeds_differ() -> None:
+    nothing_lost = {0.05: 0, 0.3: 0}
+    for loss in nothing_lost:
+        for seed in range(4):
+            priced = price(protocol(COMBINED), "nrf52840-dk", Pair(loss=loss, seed=seed))
+            nothing_lost[loss] += not any(flight.again for flight in priced.flights)
+    assert nothing_lost[0.05] > nothing_lost[0.3]
 
 
 def test_a_client_that_hears_nothing_gives_up() -> None:

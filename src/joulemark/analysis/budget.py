@@ -8,7 +8,7 @@ first order (JCGM 100:2008, section 5), with correlations between uses of the sa
 import difflib
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -21,7 +21,7 @@ from uncertainties import (  # type: ignore[import-untyped]
     umath,
 )
 
-from joulemark.analysis.scenario import Battery, Message, Scenario, Step
+from joulemark.analysis.scenario import Battery, Message, Protocol, Scenario, Step
 from joulemark.catalogue import accuracy, boards, chips
 from joulemark.catalogue.boards import Activity, Board, Load, Radio, RadioState, Stated
 from joulemark.errors import InputError
@@ -30,7 +30,16 @@ from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
 from joulemark.records.record import DEPENDENT, PrimitiveRecord
 
-PARTS = ("sleep", "sensing", "loads", "radio", "security processing", "security bytes", "handshake")
+PARTS = (
+    "sleep",
+    "sensing",
+    "loads",
+    "radio",
+    "security processing",
+    "security bytes",
+    "handshake",
+    "protocol",
+)
 DAY_S = 86_400.0
 _YEAR_DAYS = 365.25
 _YEAR_S = _YEAR_DAYS * DAY_S
@@ -210,15 +219,40 @@ KEEPING = " by a build that keeps its secrets"
 """What is said of measurements that are missing where such builds are demanded."""
 
 
+@dataclass(frozen=True)
+class ProtocolCost:
+    """What a side of a protocol takes, with its waiting: time and energy of core and radio."""
+
+    first_s: float
+    first_j: Interval
+    """The handshake with its first request and response."""
+    record_s: float
+    record_j: Interval
+    """A further request with its response."""
+
+
+def key_of(protocol: Protocol) -> tuple[object, ...]:
+    """Return what a protocol's cost depends on."""
+    sizes = protocol.request_bytes, protocol.response_bytes
+    return protocol.name, protocol.side, *sizes, protocol.loss
+
+
 class Costs:
-    """The measured costs of primitives.
+    """The measured costs of primitives and protocols.
 
     Args:
         records: records of the results store.
         name: name of the store, for messages.
+        protocols: what protocols took, by `key_of`.
     """
 
-    def __init__(self, records: Sequence[PrimitiveRecord], name: str) -> None:
+    def __init__(
+        self,
+        records: Sequence[PrimitiveRecord],
+        name: str,
+        protocols: Mapping[tuple[object, ...], ProtocolCost] | None = None,
+    ) -> None:
+        self.protocols = protocols or {}
         self._good = [
             r for r in records if r.status == "ok" and None not in (r.energy_gross_nj, r.time_ps)
         ]
@@ -528,6 +562,7 @@ def budget(scenario: Scenario, store: Costs) -> Budget:
     messages = [_message(device, message, power_w) for message in scenario.message]
     _listening(device, power_w)
     _handshake(device, power_w)
+    _protocol(device, store, power_w)
     parts = {part: watt / device.volt for part, watt in power_w.items()}
     total = sum(parts.values())
     return Budget(
@@ -599,6 +634,25 @@ def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
     power_w["handshake"] += total_j / shake.every_s
 
 
+def _protocol(device: _Device, store: Costs, power_w: dict[str, Any]) -> None:
+    use = device.scenario.protocol
+    if use is None:
+        return
+    cost = store.protocols[key_of(use)]
+    idle_w = device.sleep_a * device.volt
+    for what, often_hz, seconds, joules in (
+        ("handshake", use.handshakes_per_day / DAY_S, cost.first_s, cost.first_j),
+        ("record", use.records_per_hour / 3600.0, cost.record_s, cost.record_j),
+    ):
+        name = f"{use.name}, {use.side}'s {what}, {use.loss:.0%} lost"
+        text = f"{name}: {joules.value * 1e6:.4g} uJ in {seconds * 1e3:.4g} ms (emulated)"
+        # The currents' bound and, where frames are lost, the mean's.
+        bound = device.scenario.tolerance * joules.value * _NORMAL_95 / math.sqrt(3.0)
+        half_width = math.hypot(bound, joules.half_width_95)
+        spent = device.quantity(name, joules.value, half_width, text)
+        power_w["protocol"] += often_hz * (spent - idle_w * seconds)
+
+
 def lifetime_s(battery: Battery, ampere: Any) -> Any:
     """Compute how long a battery supplies a current, including self-discharge.
 
@@ -648,12 +702,24 @@ def _changes(scenario: Scenario, store: Costs) -> Iterator[tuple[str, Scenario]]
         yield f"{count} security bytes", messages(lambda _, n=count: {"security_bytes": n})  # type: ignore[misc]
     for every_s in asked.message_every_s:
         yield f"a message every {every_s:g} s", messages(lambda _, s=every_s: {"every_s": s})  # type: ignore[misc]
+    yield from _protocol_changes(scenario)
     if scenario.radio is not None:
         for key, values in (("transmit", asked.transmit), ("checks_per_s", asked.checks_per_s)):
             for value in values:
                 radio = scenario.radio.model_copy(update={key: value})
                 label = f"{value:g} checks/s" if isinstance(value, float) else f"radio: {value}"
                 yield label, scenario.model_copy(update={"radio": radio})
+
+
+def _protocol_changes(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
+    for use in scenario.protocols()[1:]:
+        was = scenario.protocol
+        label = f"{use.records_per_hour:g} records an hour"
+        if was is not None and use.name != was.name:
+            label = f"{use.name} for {was.name}"
+        elif was is not None and use.loss != was.loss:
+            label = f"{use.loss:.0%} of the frames lost"
+        yield label, scenario.model_copy(update={"protocol": use})
 
 
 def _swapped(step: Step, old: Step, name: str) -> Step:

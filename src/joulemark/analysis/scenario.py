@@ -1,7 +1,7 @@
 """Scenarios: what a device does all day, and its battery."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -166,6 +166,21 @@ class Handshake(datafile.DataModel):
     processing: list[Step] = Field([])
 
 
+class Protocol(datafile.DataModel):
+    """A secure protocol that the device speaks: docs/protocols.md."""
+
+    name: str
+    side: Literal["client", "server"] = "client"
+    handshakes_per_day: NotNegative = 1.0
+    """Handshakes, each with a first request and response."""
+    records_per_hour: NotNegative = 0.0
+    """Further requests with their responses."""
+    request_bytes: Annotated[int, Field(ge=0, le=64)] = 16
+    response_bytes: Annotated[int, Field(ge=0, le=64)] = 16
+    loss: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    """Part of the frames that is lost."""
+
+
 class WhatIf(datafile.DataModel):
     """Changes to try, one at a time."""
 
@@ -175,6 +190,10 @@ class WhatIf(datafile.DataModel):
     transmit: list[str] = Field([])
     message_every_s: list[Positive] = Field([])
     checks_per_s: list[NotNegative] = Field([])
+    protocol: list[str] = Field([])
+    """Names of protocols in place of the scenario's."""
+    loss: list[Annotated[float, Field(ge=0, le=0.9)]] = Field([])
+    records_per_hour: list[NotNegative] = Field([])
 
 
 class Scenario(datafile.DataModel):
@@ -193,13 +212,28 @@ class Scenario(datafile.DataModel):
     message: list[Message] = Field([])
     radio: RadioUse | None = None
     handshake: Handshake | None = None
+    protocol: Protocol | None = None
     what_if: WhatIf = WhatIf()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.radio is None and (self.message or self.handshake):
             raise ValueError("messages and handshakes need [radio]")
+        asked = self.what_if
+        if self.protocol is None and (asked.protocol or asked.loss or asked.records_per_hour):
+            raise ValueError("what_if: protocol, loss and records_per_hour need [protocol]")
         return self
+
+    def protocols(self) -> "list[Protocol]":
+        """Return the protocol with each of its changes."""
+        if self.protocol is None:
+            return []
+        asked = self.what_if
+        changes: list[dict[str, object]] = [{}]
+        changes += [{"name": name} for name in asked.protocol]
+        changes += [{"loss": loss} for loss in asked.loss]
+        changes += [{"records_per_hour": often} for often in asked.records_per_hour]
+        return [self.protocol.model_copy(update=change) for change in changes]
 
 
 def read(path: Path) -> Scenario:

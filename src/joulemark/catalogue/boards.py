@@ -176,6 +176,9 @@ class Radio(datafile.DataModel):
     """Maximum of overhead and payload."""
     driver: Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")] | None = None
     """Folder of its driver under firmware/."""
+    slots: bool = True
+    """Whether the driver does what time slots need: frames taken while they arrive, and secured
+    and acknowledged in time."""
     state: Annotated[list[RadioState], Field(min_length=1)]
 
 

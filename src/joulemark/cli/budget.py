@@ -12,11 +12,13 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, to_write
 from joulemark.cli._output import cell, say
+from joulemark.errors import InputError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from joulemark.analysis.budget import Budget, Costs, Variant
+    from joulemark.analysis.budget import Budget, Costs, ProtocolCost, Variant
     from joulemark.analysis.scenario import Scenario
+    from joulemark.subjects.handshake.trials import Trials
 
 
 @app.command()
@@ -56,6 +58,11 @@ def budget(
     if costs.missing(asked):  # Nothing from a store may be needed at all.
         costs = _from_store(store) if stored else _measured(asked, store)
         costs.require(asked)
+    if asked.protocol is not None:
+        if stored:
+            mend = "leave out --stored"
+            raise InputError("a protocol is run each time, and not kept", str(path), mend)
+        costs.protocols = _protocols(asked)
     base = compute(asked, costs)
     others = variants(asked, costs, base)
     _show(asked, base, others)
@@ -103,6 +110,40 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
                 err=True,
             )
     return _from_store(store)
+
+
+def _protocols(scenario: "Scenario") -> "dict[tuple[object, ...], ProtocolCost]":
+    """Run the scenario's protocols between two boards of its kind."""
+    from joulemark.analysis.budget import key_of
+    from joulemark.catalogue.protocols import Pair, protocol
+    from joulemark.subjects.handshake.trials import RUNS_WITH_LOSS, trials
+
+    found = {}
+    for use in scenario.protocols():
+        if key_of(use) in found:
+            continue
+        pair = Pair(
+            records=4,
+            request_bytes=use.request_bytes,
+            response_bytes=use.response_bytes,
+            loss=use.loss,
+        )
+        runs = RUNS_WITH_LOSS if use.loss else 1
+        run = trials(protocol(use.name), scenario.board, pair, runs)
+        found[key_of(use)] = _cost(run, use.side)
+    return found
+
+
+def _cost(run: "Trials", side: str) -> "ProtocolCost":
+    """Return what a side took on the average."""
+    from joulemark.analysis.budget import ProtocolCost
+
+    return ProtocolCost(
+        run.mean(lambda p: p.party(side).first.time_ps * 1e-12).value,
+        run.mean(lambda p: p.party(side).first.uj * 1e-6),
+        run.mean(lambda p: p.party(side).record.time_ps * 1e-12).value,
+        run.mean(lambda p: p.party(side).record.uj * 1e-6),
+    )
 
 
 def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:

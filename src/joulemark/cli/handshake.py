@@ -145,6 +145,7 @@ def handshake(
             raise InputError("does not go with --protocol", "--protocol", mend)
         from joulemark.catalogue.protocols import Pair
         from joulemark.cli import _protocols
+        from joulemark.subjects.handshake.trials import RUNS_WITH_LOSS
 
         pair = Pair(
             records=records,
@@ -154,7 +155,9 @@ def handshake(
             seed=seed,
             optimisation=opt,
         )
-        _protocols.show(protocol, board, pair, runs or (5 if loss else 1), as_json=as_json)
+        _protocols.show(
+            protocol, board, pair, runs or (RUNS_WITH_LOSS if loss else 1), as_json=as_json
+        )
         return
     if network is not None and str(network) == PAIR:
         raise InputError("which protocol?", "--network pair", "say it with --protocol")

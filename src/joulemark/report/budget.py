@@ -12,7 +12,7 @@ from joulemark.analysis.scenario import Scenario
 from joulemark.report import page
 from joulemark.report.charts import responsive
 
-_COLOURS = ("#9aa5b1", "#59a14f", "#edc948", "#4e79a7", "#e15759", "#f28e2b", "#b07aa1")
+_COLOURS = ("#9aa5b1", "#59a14f", "#edc948", "#4e79a7", "#e15759", "#f28e2b", "#b07aa1", "#76b7b2")
 """Colours of the parts, the same on every page."""
 
 

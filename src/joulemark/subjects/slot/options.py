@@ -64,12 +64,10 @@ class SlotOptions(Options):
         """
         for name in self.board:
             board = boards.load_board(name)
-            if board.radio is None or board.radio.driver is None:
-                able = (
-                    b for b in map(boards.load_board, boards.names()) if b.radio and b.radio.driver
-                )
+            if not _has_slots(board):
+                able = (b for b in map(boards.load_board, boards.names()) if _has_slots(b))
                 mend = f"there are drivers for {', '.join(b.name for b in able)}"
-                raise InputError("its radio has no driver here, or it has none", name, mend)
+                raise InputError("its radio has no driver for slots here", name, mend)
             board.clock_profile(self.clock or None)
             if "software" in self.strategy:
                 _check_cipher(self.cipher, board)
@@ -115,3 +113,7 @@ def _check_cipher(name: str, board: Board) -> None:
     if name not in able:
         what = f"no implementation {name!r} of AES in software for {board.name}"
         raise InputError(what, "--cipher", near(name, able))
+
+
+def _has_slots(board: Board) -> bool:
+    return board.radio is not None and board.radio.driver is not None and board.radio.slots
