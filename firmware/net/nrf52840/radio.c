@@ -37,8 +37,8 @@ enum {
     BUFFERS = 2,
     BUFFER_BYTES = 1 + RADIO_PSDU_BYTES_MAX + 1,
     ACK_BYTES = 3,
-    LENGTH_US = 32,   /* from the SFD to the event of the length field */
-    LATENCY_US = 23,  /* from the air to an event: EVENT_LAT of Nordic's driver */
+    LENGTH_US = 32,  /* from the SFD to the event of the length field */
+    LATENCY_US = 23, /* from the air to an event: EVENT_LAT of Nordic's driver */
     RAMP_UP_US = 40,
     AIFS_US = 192,
     SLEEP_AHEAD = 3, /* a compare value less than 2 ahead may be missed (chapter RTC) */
@@ -57,14 +57,14 @@ typedef struct {
 } buffer;
 
 static buffer buffers[BUFFERS];
-static uint8_t first, count;             /* received frames */
+static uint8_t first, count; /* received frames */
 static uint8_t loaded[BUFFER_BYTES];
 static uint8_t acknowledgement[1 + ACK_BYTES] = {ACK_BYTES + RADIO_FCS_BYTES, TYPE_ACK};
 static radio_filter own;
 static bool filters;
-static bool is_on;      /* the receiver is to be on */
-static bool is_ended;   /* the frame of the last reported SFD */
-static bool is_good;    /* and was right and for us */
+static bool is_on;                     /* the receiver is to be on */
+static bool is_ended;                  /* the frame of the last reported SFD */
+static bool is_good;                   /* and was right and for us */
 static bool ended_unseen, good_unseen; /* the same, before its SFD was reported */
 
 /* ---- Time: a real-time counter, and a timer at 1 MHz for what it is too coarse for. ---- */
@@ -138,8 +138,7 @@ static void receive_next(void) {
 
 static uint8_t length_of(const buffer *from) {
     uint8_t psdu = from->bytes[0];
-    return psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX ? 0
-                                                                  : psdu - RADIO_FCS_BYTES;
+    return psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX ? 0 : psdu - RADIO_FCS_BYTES;
 }
 
 static bool same(const uint8_t *at, uint16_t value) {
@@ -159,8 +158,7 @@ static bool passes(const uint8_t *frame, uint8_t length, bool *asks) {
         return length == ACK_BYTES;
     if (to == NONE) {
         bool is_beacon = type == TYPE_BEACON && (frame[1] >> SOURCE_SHIFT) != NONE;
-        return is_beacon && length >= 5 &&
-               (same(frame + 3, own.pan) || own.pan == BROADCAST);
+        return is_beacon && length >= 5 && (same(frame + 3, own.pan) || own.pan == BROADCAST);
     }
     uint8_t address = to == SHORT ? 2 : to == EXTENDED ? 8 : 0;
     if (address == 0 || length < 5 + address ||

@@ -37,11 +37,7 @@
 #define RADIO_CCACTRL NRF_REGISTER(0x4000166c)
 
 /* SHORTS. */
-enum {
-    READY_START = 1 << 0,
-    DISABLED_RXEN = 1 << 3,
-    PHYEND_DISABLE = 1 << 20
-};
+enum { READY_START = 1 << 0, DISABLED_RXEN = 1 << 3, PHYEND_DISABLE = 1 << 20 };
 /* INTENSET: bits of the events. */
 enum { END = 1 << 3, FRAMESTART = 1 << 14, CCAIDLE = 1 << 17, CCABUSY = 1 << 18 };
 /* STATE. */
@@ -52,7 +48,7 @@ enum {
     RAMP_UP_FAST = 1,        /* MODECNF0 */
     /* PCNF0: a length field of 8 bits that includes the CRC, a preamble of 32 zero bits. */
     LENGTH_8_WITH_CRC_32_ZEROS = 8 | 2 << 24 | 1 << 26,
-    MAXIMUM_LENGTH = 127,       /* PCNF1 */
+    MAXIMUM_LENGTH = 127,          /* PCNF1 */
     CRC_2_BYTES_IEEE = 2 | 2 << 8, /* CRCCNF: of the length field's successors */
     CRC_POLYNOMIAL = 0x11021,
     CCA_CARRIER_OR_ENERGY = 3, /* CCACTRL.CCAMODE */
