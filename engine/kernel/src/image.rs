@@ -105,6 +105,13 @@ pub struct ImageError(pub String);
 /// A larger file is not a microcontroller's image.
 const LARGEST_FILE: u64 = 64 << 20;
 
+/// Say what the system says, without its number.
+fn unreadable(path: &Path, error: &std::io::Error) -> ImageError {
+    let text = error.to_string();
+    let why = text.split(" (os error").next().unwrap_or_default();
+    ImageError(format!("{}: cannot be read: {why}", path.display()))
+}
+
 impl Image {
     /// Read an image for one of `targets` and detect its format; with `raw_address`, read raw bytes.
     ///
@@ -117,15 +124,14 @@ impl Image {
     ) -> Result<Self, ImageError> {
         let name = path.display();
         let size = std::fs::metadata(path)
-            .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?
+            .map_err(|error| unreadable(path, &error))?
             .len();
         if size > LARGEST_FILE {
             return Err(ImageError(format!(
                 "{name}: {size} bytes are too many for an image; give an ELF, Intel HEX or raw file"
             )));
         }
-        let bytes = std::fs::read(path)
-            .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?;
+        let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
         Self::parse(&bytes, raw_address, targets)
             .map_err(|ImageError(message)| ImageError(format!("{name}: {message}")))
     }

@@ -168,6 +168,18 @@ class PartFolder:
         return self.folder.parents[1].name if self.role == "primitive" else None
 
 
+NOT_WIRED = "nothing is wired to "
+
+
+class UnwiredError(InputError):
+    """An interface that a part is wired to has no part behind it."""
+
+    @property
+    def interface(self) -> str:
+        """The interface."""
+        return self.what.removeprefix(NOT_WIRED)
+
+
 def closure(
     name: str,
     *,
@@ -187,8 +199,8 @@ def closure(
         firmware: folder of the parts.
 
     Raises:
-        InputError: a part is missing, its file is invalid, parts need each other in a circle, or
-            an interface has no part behind it.
+        InputError: a part is missing, its file is invalid, or parts need each other in a circle.
+        UnwiredError: an interface has no part behind it.
     """
     found: dict[str, PartFolder] = {}
     behind = wiring or {}
@@ -207,7 +219,7 @@ def closure(
             if interface not in behind:
                 where = f"{part.folder / 'part.toml'}, key wired"
                 mend = f"say in the wiring which part is the {interface}"
-                raise InputError(f"nothing is wired to {interface}", where, mend)
+                raise UnwiredError(f"{NOT_WIRED}{interface}", where, mend)
             needs.append(behind[interface])
         for need in needs:
             yield from visit(need, (*users, name))

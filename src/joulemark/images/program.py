@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from joulemark.catalogue import kinds
+from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
@@ -328,10 +328,14 @@ def build_image(
     return replace(image, stand_in=stand_in.path, cached=image.cached and stand_in.cached)
 
 
+RADIO = "radio"
+"""The interface of programs that send and receive."""
+
+
 def wired_on(board: Board, wiring: Mapping[str, str]) -> dict[str, str]:
     """Return the parts behind interfaces on a board; `radio` defaults to its radio's driver."""
     driver = board.radio.driver if board.radio is not None else None
-    return ({} if driver is None else {"radio": driver}) | dict(wiring)
+    return ({} if driver is None else {RADIO: driver}) | dict(wiring)
 
 
 def build_program(
@@ -376,7 +380,12 @@ def build_program(
         (board.name, clock, compiler), lambda: board_target(board, clock, compiler)
     )
     behind = wired_on(board, wiring or {})
-    folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
+    try:
+        folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
+    except parts.UnwiredError as error:
+        if error.interface == RADIO:
+            raise boards.without_driver(board.name) from error
+        raise
     texts = dict(target.headers)
     over = parts.over(folders)
     if over is not None and over.kind is not None:

@@ -185,7 +185,7 @@ class _Site:
             self._write(f"boards/{name}.html", board.title, parts)
             cases: Cell = counts[name] or None
             link = Link(name, f"boards/{name}.html")
-            rows.append({"board": link, "": board.title, "chip": board.chip, "cases": cases})
+            rows.append({"board": link, "title": board.title, "chip": board.chip, "cases": cases})
         self._known["Boards"] = rows
 
     def _answers(self, board: str, clock: str) -> tuple[Rows, list[str]]:
@@ -263,7 +263,7 @@ class _Site:
             ]
             self._write(f"studies/{name}.html", study.file.title, parts, told)
             link = Link(name, f"studies/{name}.html")
-            rows.append({"study": link, "": study.file.title, "verdicts": told})
+            rows.append({"study": link, "title": study.file.title, "verdicts": told})
         self._known["Studies"] = rows
 
     def method(self) -> None:
