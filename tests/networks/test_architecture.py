@@ -265,7 +265,7 @@ def test_a_wrong_name_or_board_is_one_clear_error(tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "a.db"))
     for arguments, message in (
         (("plas",), "no such architecture"),
-        (("plasa", "--board", "stm32vldiscovery"), "nothing is wired to radio"),
+        (("plasa", "--board", "stm32vldiscovery"), "its radio has no driver here"),
         (("plasa", "--clock", "9 GHz"), "9 GHz"),
     ):
         done = joulemark("architecture", *arguments, *store, code=3)
