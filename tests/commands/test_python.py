@@ -58,7 +58,7 @@ def test_every_example_runs(
 
 def test_an_image_that_is_none_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    for name, message in (("empty", "the file is empty"), ("none.elf", "cannot be read: No such file")):
+    for name, message in (("empty", "the file is empty"), ("none.elf", "cannot be read")):
         with pytest.raises(joulemark.JoulemarkError, match=message):
             joulemark.machine(tmp_path / name, board="telosb")
 
