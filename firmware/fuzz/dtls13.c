@@ -108,6 +108,11 @@ static size_t seal(unsigned step, enum content type, uint8_t *out, const uint8_t
     return record_seal(&peer, epoch, type, out, content, length, &sequence);
 }
 
+/* Not memcmp, whose comparisons would teach the fuzzer the right datagram. */
+static int is_right(unsigned step, const uint8_t *bytes, size_t length) {
+    return length == lengths[step] && crypto_equal(bytes, said[step], length);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t all[ROOM];
@@ -118,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     data++;
     size--;
     if (way == 0) {
-        require(hears(&tls, data, size) == 0);
+        require(hears(&tls, data, size) == 0 || is_right(step, data, size));
     } else if (way == 1 && step >= 2) { /* an insider's record */
         enum content type = data[0] % 4 == 0 ? ALERT : data[0] % 4 == 1 ? ACK : HANDSHAKE;
         size_t length = seal(step, type, all, data + 1, size - 1);
@@ -138,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             all[(data[i] + 251u * (data[0] >> 6)) % length] ^= data[i + 1];
         if (data[0] & 1)
             length = data[0] / 2u % length + 1;
-        int is_same = length == lengths[step] && memcmp(all, said[step], length) == 0;
+        int is_same = is_right(step, all, length);
         unsigned told = hears(&tls, all, length);
         /* Sequence numbers of plain records and versions in them authenticate nothing. */
         require(told == 0 || is_same || step == 1);

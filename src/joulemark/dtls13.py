@@ -13,7 +13,7 @@ from typing import Literal
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, mlkem, x25519
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
@@ -31,12 +31,11 @@ NAMES = {
     VERIFY: "CertificateVerify",
     FINISHED: "Finished",
 }
-X25519, P256 = 0x1D, 0x17
+X25519, P256, X25519MLKEM768 = 0x1D, 0x17, 0x11EC
 _KEY_SHARE, _PRE_SHARED_KEY, _CONNECTION_ID, _COOKIE = 51, 41, 54, 44
 _RETRY = hashlib.sha256(b"HelloRetryRequest").digest()
 _HASH = 32
-_FRAGMENT_HEAD = 12
-_PLAIN_HEAD = 13
+_MLKEM_SEED, _MLKEM_CIPHERTEXT = 64, 1088
 
 
 @dataclass(frozen=True)
@@ -135,6 +134,11 @@ class _Bytes:
 
     def __bool__(self) -> bool:
         return self.at < len(self.data)
+
+
+def _x25519(secret: bytes, public: bytes) -> bytes:
+    own = x25519.X25519PrivateKey.from_private_bytes(secret)
+    return own.exchange(x25519.X25519PublicKey.from_public_bytes(public))
 
 
 def _extensions(data: bytes) -> dict[int, bytes]:
@@ -344,8 +348,12 @@ class Witness:
         share = _Bytes(extensions[_KEY_SHARE])
         group, public = share.number(2), share.vector(2)
         if group == X25519:
-            own = x25519.X25519PrivateKey.from_private_bytes(secret)
-            return own.exchange(x25519.X25519PublicKey.from_public_bytes(public))
+            return _x25519(secret, public)
+        if group == X25519MLKEM768:
+            seed, ciphertext = secret[:_MLKEM_SEED], public[:_MLKEM_CIPHERTEXT]
+            kem = mlkem.MLKEM768PrivateKey.from_seed_bytes(seed)
+            rest = _x25519(secret[_MLKEM_SEED:], public[_MLKEM_CIPHERTEXT:])
+            return kem.decapsulate(ciphertext) + rest
         if group != P256:
             raise VerificationError(f"group {group} is not known")
         curve = ec.SECP256R1()

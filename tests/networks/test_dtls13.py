@@ -22,6 +22,8 @@ VARIANTS = {
     "rpk-ed25519": RPK_ED25519,
     "rpk-p256": RPK_P256,
 }
+MLKEM_768 = (("MLKEM_K", 3), ("MLKEM_ETA1", 2), ("MLKEM_DU", 10), ("MLKEM_DV", 4))
+HYBRID = Variant("x25519mlkem768", macros=(*MLKEM_768, ("DTLS13_MESSAGE_BYTES", 1472)))
 TAG_BYTES = 8
 
 
@@ -139,6 +141,14 @@ def test_bytes_a_record(folder: Path) -> None:
         # data is padded, which the draft does not count.
         assert all(r.padding == max(0, 16 - TAG_BYTES - 1 - len(r.content)) for r in data)
         assert {r.size - len(r.content) - r.padding for r in data} == {11 + cid}
+
+
+def test_a_hybrid_exchange_in_fragments(tmp_path: Path) -> None:
+    program = build(HYBRID, tmp_path / "hybrid")
+    seen = witnessed(HYBRID, run(program, show=1, cid=1, mtu=1232))
+    assert seen.witness.finished == {"client", "server"}
+    assert seen.keys == [seen.witness.export(LABEL)] * 2
+    assert counts(run(program, mtu=400, loss=10, delay=50, count=20))["failed"] == 0
 
 
 def test_a_cookie_makes_the_handshake_longer(folder: Path) -> None:

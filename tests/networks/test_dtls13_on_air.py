@@ -83,6 +83,14 @@ def test_what_is_lost_is_sent_again_and_not_counted_twice(seed: int) -> None:
         assert len(lossy.party(side).computed) == computed
 
 
+def test_a_hybrid_exchange_goes_in_fragments() -> None:
+    rows = {f.name: f for f in price(protocol("dtls13-rpk-x25519mlkem768"), BOARD, Pair()).flights}
+    # Ed25519's 152 with a share of 1,216 bytes for 32, and a second record with its header.
+    assert rows["ClientHello"].protocol == 152 + 1216 - 32 + 13 + 12
+    assert rows["Certificate...Finished"].protocol == 201
+    assert rows["ClientHello"].frames > 10
+
+
 def test_a_telosb_has_room_but_not_for_signatures() -> None:
     party = price(protocol("dtls13-psk-p256"), "telosb", Pair(records=0)).party(CLIENT)
     assert party.flash_bytes < 48 * 1024

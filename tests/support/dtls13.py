@@ -25,6 +25,7 @@ _EXCHANGE = {
     "none": (),
     "x25519": ("key-agreement/x25519/limbs32",),
     "ecdh-p256": ("key-agreement/ecdh-p256/limbs32",),
+    "x25519mlkem768": ("key-agreement/x25519/limbs32", "kem/ml-kem/ref"),
 }
 _CREDENTIAL = {
     "none": (),

@@ -17,6 +17,8 @@ enum {
     SERVER_PORT = 5684,
     MAX_RETRANSMIT = 4, /* RFC 7252, section 4.8 */
     MAX_TRIES = 7,
+    GIVE_UP_MS = 60000,
+    NEXT_DATAGRAM_MS = 200,
     COAP_BYTES_MAX = 96,
     IS_CLIENT = LEDGER_PEER != 0
 };
@@ -117,15 +119,23 @@ static dtls13_event take(dtls13_bytes *data) {
     return told;
 }
 
+static bool has_answered;
+
 /* Takes a datagram of the handshake, and answers it. */
 static dtls13_event take_step(bool is_new) {
     dtls13_bytes data;
+    uint8_t state = tls.state;
     if (is_new)
         compute_begin();
     dtls13_event event = take(&data);
     size_t length = dtls13_output(&tls, out);
     if (is_new)
         compute_end();
+    /* Nothing came of it, unless it is that our last flight was heard. */
+    bool is_confirmed = dtls13_is_connected(&tls) && dtls13_wait_ms(&tls) == 0;
+    if (is_new && length == 0 && tls.state == state && !is_confirmed)
+        compute_take_back();
+    has_answered |= length > 0;
     flush(length);
     return event;
 }
@@ -180,16 +190,32 @@ static bool agree(void) {
     compute_end();
     flush(length);
     while (!is_confirmed) {
-        udp_timer timer = udp_timer_of(dtls13_wait_ms(&tls));
+        uint32_t wait = dtls13_wait_ms(&tls);
+        udp_timer timer = udp_timer_of(wait > 0 ? wait : GIVE_UP_MS);
         if (!udp_hear(&timer, &in)) {
-            if (!wait_over())
+            if (wait == 0 || !wait_over())
                 return false;
             continue;
         }
         if (!is_from_peer())
             continue;
+#if DTLS_TWO_DATAGRAMS
+        /* What comes while the first one is computed would be lost. */
+        if (!has_flight && is_plain()) {
+            static udp_datagram kept, other;
+            kept = in;
+            timer = udp_timer_of(NEXT_DATAGRAM_MS);
+            bool has_second = udp_hear(&timer, &in) && is_from_peer();
+            other = in;
+            in = kept;
+            take_step(true);
+            if (!has_second)
+                continue;
+            in = other;
+        }
+#endif
         bool is_ack = has_flight && is_of_epoch(3);
-        dtls13_event event = take_step(is_ack || (!has_flight && is_plain()));
+        dtls13_event event = take_step(is_ack || (!has_flight && !is_of_epoch(3)));
         has_flight |= event == DTLS13_CONNECTED;
         if (event == DTLS13_CLOSED)
             return false;
@@ -296,7 +322,6 @@ static void answer(const dtls13_bytes *data) {
 
 /* Takes a datagram of the client's. */
 static void take_datagram(void) {
-    static bool is_answered;
     if (dtls13_is_connected(&tls) && is_of_epoch(3)) {
         dtls13_bytes data;
         compute_begin();
@@ -308,8 +333,7 @@ static void take_datagram(void) {
             compute_take_back();
         return;
     }
-    bool is_new = is_plain() ? !is_answered : is_answered && !dtls13_is_connected(&tls);
-    is_answered |= is_plain();
+    bool is_new = is_plain() ? !has_answered : has_answered && !dtls13_is_connected(&tls);
     if (take_step(is_new) == DTLS13_CONNECTED)
         say_key();
 }
@@ -323,7 +347,7 @@ int main(void) {
     dtls13_start(&tls, &CONFIG, DTLS13_SERVER_ROLE);
     for (;;) {
         uint32_t wait = dtls13_wait_ms(&tls);
-        udp_timer timer = udp_timer_of(wait > 0 ? wait : 60000);
+        udp_timer timer = udp_timer_of(wait > 0 ? wait : GIVE_UP_MS);
         if (udp_hear(&timer, &in)) {
             if (peer == 0)
                 peer = in.from;

@@ -12,6 +12,8 @@ from joulemark.subjects.handshake.talk import Account, Talk
 _PSK = bytes(range(16))
 _LABEL = "EXPORTER-joulemark"
 _CLIENT = 1
+_EPHEMERAL_BLOCKS = {"none": 0, "x25519mlkem768": 3}
+"""How many times the client draws 32 bytes for its ephemeral secret, where not once."""
 _RANDOM_AT = 13 + 12 + 2
 """Where the random is in the first datagram: behind two headers and a version."""
 
@@ -28,10 +30,10 @@ def _coap(kind: int, code: int, number: int, payload: bytes) -> bytes:
     return bytes(message)
 
 
-def _handshake(records: Sequence[Record], size: int, seen: set[tuple[str, int]]) -> Account:
+def _handshake(records: Sequence[Record], size: int, seen: set[tuple[str, int, int]]) -> Account:
     messages = [m for record in records for m in record.messages]
     sender = records[0].sender
-    keys = {(sender, m.sequence) for m in messages}
+    keys = {(sender, m.sequence, m.offset) for m in messages}
     is_again = keys <= seen
     seen |= keys
     if not messages:
@@ -43,12 +45,13 @@ def _handshake(records: Sequence[Record], size: int, seen: set[tuple[str, int]])
 
 def read(talk: Talk) -> list[Account]:
     """Compare each datagram with what it must be."""
-    has_exchange = not talk.wiring["exchange"].endswith("/none")
+    exchange = talk.wiring["exchange"].rpartition("/")[2]
+    ephemeral = b"".join(_drawn(1 + i) for i in range(_EPHEMERAL_BLOCKS.get(exchange, 1)))
     has_psk = talk.wiring["credential"].endswith("/none")
     witness = Witness(
         Secrets(
             psk=_PSK if has_psk else b"",
-            client_ephemeral=_drawn(1) if has_exchange else b"",
+            client_ephemeral=ephemeral,
             tag_bytes=talk.define.get("DTLS13_TAG_BYTES", 8),
         )
     )
@@ -58,7 +61,7 @@ def read(talk: Talk) -> list[Account]:
         ("server", _coap(COAP_ACK, CHANGED, n, talk.response)): n
         for n in range(1, talk.records + 1)
     }
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int, int]] = set()
     said: set[tuple[str, int]] = set()
     accounts = []
     for datagram in talk.datagrams:
