@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import aiocoap
 import aiocoap.oscore
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzzers import run_fuzzer
 from joulemark.oscore import CON, Coap, Security
+from joulemark.project import FIRMWARE
 from oscore_device import (
     EXHAUSTED,
     FORGED,
@@ -23,6 +26,7 @@ from oscore_device import (
     STALE,
     UNKNOWN,
     Device,
+    build,
     load,
 )
 
@@ -213,7 +217,7 @@ exchanges = st.builds(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(case=exchanges)
 def test_either_side_can_be_aiocoap(library: ctypes.CDLL, case: Exchange) -> None:
     client_id, server_id, id_context, sequence = (
@@ -355,6 +359,17 @@ def test_too_little_room_is_told(library: ctypes.CDLL, kind: str) -> None:
 def test_what_is_no_message_is_not_protected(library: ctypes.CDLL, bad: str) -> None:
     client, _ = pair(library)
     assert client.protect_request(bytes.fromhex(bad))[0] == MALFORMED
+
+
+FUZZED = 20_000
+
+
+@pytest.mark.slow
+def test_no_message_opens_but_what_was_protected(tmp_path: Path) -> None:
+    sanitizers = "-fsanitize=fuzzer,address,undefined"
+    source = FIRMWARE / "fuzz/oscore.c"
+    options = (sanitizers, "-fno-sanitize-recover")
+    run_fuzzer(build(tmp_path, source, *options, includes_oscore=True), FUZZED, longest=250)
 
 
 # ---- Reboots (appendix B.1) ----

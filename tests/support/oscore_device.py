@@ -9,15 +9,14 @@ from joulemark.project import FIRMWARE, ROOT
 
 OK, MALFORMED, UNKNOWN, REPLAYED, FORGED, STALE, NO_ROOM, EXHAUSTED = range(8)
 ROOM = 512
-_SOURCES = (
-    FIRMWARE / "net/coap/coap.c",
-    FIRMWARE / "net/oscore/oscore.c",
+_OSCORE = (FIRMWARE / "net/coap/coap.c", FIRMWARE / "net/oscore/oscore.c")
+_PRIMITIVES = (
     FIRMWARE / "primitives/aead/ccm/ref/ccm.c",
     FIRMWARE / "primitives/block-cipher/aes/ref/aes.c",
     FIRMWARE / "primitives/hash/sha-256/ref/sha256.c",
 )
 INCLUDES = (
-    *dict.fromkeys(source.parent for source in _SOURCES),
+    *dict.fromkeys(source.parent for source in (*_OSCORE, *_PRIMITIVES)),
     FIRMWARE / "net/ccm-star/software",
     FIRMWARE / "primitives/block-cipher/aes",
     FIRMWARE / "primitives/block-cipher",
@@ -29,12 +28,13 @@ INCLUDES = (
 )
 
 
-def build(folder: Path, source: Path, *flags: str) -> Path:
-    """Compile OSCORE with a source beside it."""
+def build(folder: Path, source: Path, *flags: str, includes_oscore: bool = False) -> Path:
+    """Compile a source with OSCORE, unless it includes it, and with its primitives."""
+    beside = _PRIMITIVES if includes_oscore else (*_OSCORE, *_PRIMITIVES)
     made = folder / source.stem
     command = ["clang-19", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *flags]
     command += ["-DAES_KEY_BITS=128", *(f"-I{each}" for each in INCLUDES)]
-    subprocess.run([*command, *_SOURCES, source, "-o", made], check=True)
+    subprocess.run([*command, *beside, source, "-o", made], check=True)
     return made
 
 

@@ -29,7 +29,8 @@ _TRUE = b"\xf5"
 
 
 def _algorithm(folder: str) -> Algorithm:
-    """Return the handshake that is in a folder."""
+    """Return the handshake that is in a folder, or of whose implementations one is."""
+    folder = "/".join(folder.split("/")[:3])
     for algorithm in Library.load().algorithms.values():
         primitive = algorithm.primitive
         if folder == f"primitives/{primitive.kind}/{primitive.name}" and algorithm.is_default:
