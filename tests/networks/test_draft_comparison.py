@@ -34,11 +34,11 @@ def test_edhoc_with_one_suite_and_identifiers_of_a_byte(
 ) -> None:
     algorithm = LIBRARY[primitive]
     connections = bytes.fromhex(suite + "37"), bytes.fromhex("27")
-    oracle = algorithm.primitive.compute.__globals__  # type: ignore[attr-defined]
+    oracle = algorithm.primitive.compute.__globals__
     monkeypatch.setitem(oracle, "CONNECTIONS", connections)
     values = algorithm.vectors[0].values
     names = algorithm.contract.file.input
-    agreed = algorithm.oracle(Inputs(**{name: values.get(name, b"") for name in names}))
+    agreed = algorithm.oracle(Inputs(tag_bytes=0, **{n: values.get(n, b"") for n in names}))
     assert tuple(len(agreed[f"message_{n}"]) for n in (1, 2, 3)) == sizes
 
 
