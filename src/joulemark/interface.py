@@ -1,19 +1,23 @@
 """The interface for notebooks and scripts: what `import joulemark` gives."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import pandas as pd
 
     from joulemark._engine import Machine
     from joulemark.analysis.budget import Budget
-    from joulemark.analysis.choice import Metric
+    from joulemark.analysis.choice import Demands, Metric
     from joulemark.campaign.options import Options
     from joulemark.catalogue.boards import Board
+    from joulemark.measure.bench import Workers
     from joulemark.project import Folders
     from joulemark.records.store import Store
+    from joulemark.subjects.update.choose import UpdateAnswer, UpdateQuestion
 
 DEFAULT_STORE = "results/joulemark.db"
 
@@ -165,11 +169,15 @@ def choose(
     store: "str | Path" = DEFAULT_STORE,
     processes: int | None = None,
     source: "Folders | None" = None,
+    image: str | None = None,
+    post_quantum: bool = False,
+    stateless: bool = False,
     **demands: Any,
 ) -> "pd.DataFrame":
     """Rank the builds that meet an application's demands, as `joulemark choose` does.
 
     What was not measured is measured first, with every compiler and optimisation level.
+    For `kind="update"`, signatures of bootloaders are ranked.
 
     Args:
         board: the board.
@@ -186,6 +194,9 @@ def choose(
         store: a file, or an SQLAlchemy URL; created if it does not exist.
         processes: cases measured at a time; one per core if not given.
         source: folders of your own primitives, boards and chips.
+        image: of updates, the size of the image, such as "32K"; 64K if not given.
+        post_quantum: of updates, it has to withstand a quantum computer.
+        stateless: of updates, its signer must not have to keep a state.
         **demands: status ("standard", "finalist", ...), constant_time (True unless time_alone),
             time_alone, one_time_key, security_bits, max_flash_bytes, max_ram_bytes,
             max_stack_bytes, max_time_s.
@@ -207,9 +218,36 @@ def choose(
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
     from joulemark.subjects.primitive import choose as choosing
+    from joulemark.subjects.update import choose as updating
 
     wanted_of, by = checked(**demands), metric(sort)
+    of_updates = {"image": image, "post_quantum": post_quantum, "stateless": stateless}
     with project.using(source), Store(store, "read" if stored else "create") as opened:
+        if kind == "update":
+            not_taken = {
+                "size": size,
+                "ad_size": ad_size,
+                "clock": clock,
+                "operation": operation,
+                "hardware": not hardware,
+            }
+            _refuse(not_taken, "an update takes no such argument")
+            of_update = _choose_update(
+                opened,
+                updating.question(
+                    board,
+                    image or "64K",
+                    signature=_several(primitive),
+                    implementation=_several(implementation),
+                    post_quantum=post_quantum,
+                    stateless=stateless,
+                ),
+                wanted_of,
+                None if stored else workers_of(None, processes),
+            )
+            rows = [of_update.row(o) | {"errors": o.errors} for o in ranked(of_update.good, by)]
+            return pd.DataFrame(rows)
+        _refuse(of_updates, 'it is for kind="update"')
         asked = choosing.question(
             board,
             kind,
@@ -229,6 +267,29 @@ def choose(
         found = choosing.answer(asked, wanted_of, opened, wanted)
     rows = [found.row(o) | {"errors": o.errors} for o in ranked(found.good, by)]
     return pd.DataFrame(rows)
+
+
+def _refuse(given: Mapping[str, Any], what: str) -> None:
+    from joulemark.errors import InputError
+
+    for name, value in given.items():
+        if value:
+            raise InputError(what, name, "leave it out")
+
+
+def _choose_update(
+    opened: "Store",
+    asked: "UpdateQuestion",
+    demanded: "Demands",
+    workers: "AbstractContextManager[Workers] | None",
+) -> "UpdateAnswer":
+    from joulemark.conduct import Means, conduct
+    from joulemark.subjects.update import choose as updating
+
+    if workers is not None:
+        with workers as used:
+            conduct(updating.work(asked, demanded, Means(workers=used)), opened)
+    return updating.answer(asked, demanded, opened)
 
 
 def handshake(

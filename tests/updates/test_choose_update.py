@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+import joulemark as joulemark_module
 from command import joulemark
+from joulemark.errors import InputError
 
 ASKED = ("choose", "--kind", "update", "--board", "nrf52840-dk", "--image", "1K")
 
@@ -40,6 +42,14 @@ def test_what_the_first_asks_of_its_user_is_said(store: str) -> None:
     said = joulemark(*asked, "--max-flash", "100", "--stateless", "--explain", code=13)
     assert "a signer that keeps no state:\n    ecdsa-p256+lms: armv7em+armv7m+armv7m" in said.stdout
     assert "give up flash at most 100 bytes" in said.stderr
+
+
+def test_python_chooses_as_the_command_does(store: str) -> None:
+    asked = {"board": "nrf52840-dk", "kind": "update", "image": "1K", "stored": True}
+    found = joulemark_module.choose(**asked, store=store, post_quantum=True)
+    assert list(found["signature"]) == _chosen(store, "--post-quantum")
+    with pytest.raises(InputError, match="size: an update takes no such argument"):
+        joulemark_module.choose(**asked, store=store, size=3)
 
 
 @pytest.mark.parametrize(
