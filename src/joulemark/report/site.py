@@ -281,6 +281,8 @@ class _Site:
             html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
             title = title.removeprefix("# ")
             linked = re.sub(r'href="([^":#]+)', leads, html)
+            # Columns of output stay in line, and can be moved by keyboard.
+            linked = linked.replace(_OUTPUT, f'<pre class="output" tabindex="0">{_OUTPUT[5:]}')
             self._write(f"docs/{path.stem}.html", title, [Part("", html=linked)])
             rows.append({"page": Link(title, f"docs/{path.stem}.html")})
         if rows:
@@ -295,6 +297,10 @@ class _Site:
             parts = [_number(r) for r in sorted(some, key=lambda r: r.key)]
             title = f"Numbers whose key begins with {digits}"
             self._write(f"n/{digits}.html", title, parts)
+
+
+_OUTPUT = '<pre><code class="language-text">'
+"""How what a command prints begins in a page."""
 
 
 def _row(record: PrimitiveRecord) -> dict[str, Cell]:
