@@ -199,7 +199,7 @@ def choose(
         stateless: of updates, its signer must not have to keep a state.
         **demands: status ("standard", "finalist", ...), constant_time (True unless time_alone),
             time_alone, one_time_key, security_bits, max_flash_bytes, max_ram_bytes,
-            max_stack_bytes, max_time_s.
+            max_stack_bytes, max_memory_bytes, max_time_s.
 
     Returns:
         A row per build, the answer first; empty if nothing meets all demands.

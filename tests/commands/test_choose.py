@@ -13,7 +13,7 @@ import pytest
 from command import joulemark
 from joulemark.analysis import choice
 from joulemark.analysis.choice import FRONT, Demands, Option
-from joulemark.catalogue.primitives import Library
+from joulemark.catalogue.primitives import Library, library
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
 from joulemark.subjects.primitive import choose as choosing
@@ -314,3 +314,27 @@ def test_choosing_over_a_full_store_takes_under_a_second(tmp_path: Path) -> None
     done = joulemark(*asked, "--format", "json")
     assert time.process_time() - started < 1
     assert len(json.loads(done.stdout)["candidates"]) == 60 * 3
+
+
+def test_memory_counts_what_the_caller_holds() -> None:
+    kem = library()["ml-kem-512"]
+    held = {o: kem.contract.buffers_bytes(o, kem.sizes) for o in ("keygen", "encapsulate")}
+    # FIPS 203, table 3: keys of 800 and 1632 bytes, ciphertext 768, secret 32; seeds of 64 and 32.
+    assert held == {"keygen": 64 + 1632 + 800, "encapsulate": 32 + 800 + 768 + 32}
+    aead = library()["aes-128-ccm"]
+    sizes = {**aead.sizes, "message": 40, "ad": 12}
+    held_bytes = aead.contract.buffers_bytes("encrypt", sizes)
+    assert held_bytes == 16 + aead.sizes["nonce_bytes"] + 12 + 40 + 40 + aead.sizes["tag_bytes"]
+
+
+def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
+    small = option(primitive="small", stack_bytes=100)
+    large = [
+        option(primitive="large", implementation=i, stack_bytes=n)
+        for i, n in (("a", 400), ("b", 300))
+    ]
+    weak = option(primitive="weak", stack_bytes=900, subject_status="broken")
+    demands = choice.demands(max_memory_bytes=small.memory_bytes, max_flash_bytes=1000)
+    judged = choice.Judged(demands=demands, found=[small, *large, weak])
+    assert judged.good == [small]
+    assert judged.too_large() == {"large": (large[1], {"RAM in all": 200})}

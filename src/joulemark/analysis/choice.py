@@ -7,7 +7,7 @@ is interpolated. The report's script, `choose.js`, does the same.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
@@ -66,6 +66,8 @@ class Option:
     ram_bytes: int
     stack_bytes: int
     """The maximum over its measured operations, as for flash and RAM."""
+    buffers_bytes: int = 0
+    """What its caller holds in RAM for one of the operations: keys, messages and results."""
     errors: str
     """How far its time and energy may be off."""
 
@@ -79,6 +81,11 @@ class Option:
             "stack": self.stack_bytes,
         }
         return float(f"{values[metric]:.{_DIGITS}g}")
+
+    @property
+    def memory_bytes(self) -> int:
+        """RAM in all while it runs: context and data, stack, and the caller's buffers."""
+        return self.ram_bytes + self.stack_bytes + self.buffers_bytes
 
     @property
     def secrets(self) -> str:
@@ -118,6 +125,8 @@ class Demands:
     max_flash_bytes: int | None = None
     max_ram_bytes: int | None = None
     max_stack_bytes: int | None = None
+    max_memory_bytes: int | None = None
+    """Limit on RAM in all: context and data, stack, and the caller's keys and messages."""
     max_time_s: float | None = None
 
     def objects_unmeasured(self, way: Implementation) -> list[str]:
@@ -142,16 +151,29 @@ class Demands:
             found.append("constant time: its trials depend on data")
         if self.time_alone and option.time_leaks:
             found.append("constant time: its time depends on data")
-        limits: tuple[tuple[str, float, float | None, str], ...] = (
-            ("flash", option.flash_bytes, self.max_flash_bytes, "bytes"),
-            ("RAM", option.ram_bytes, self.max_ram_bytes, "bytes"),
-            ("stack", option.stack_bytes, self.max_stack_bytes, "bytes"),
-            ("time", option.time_s * 1e3, _times(self.max_time_s, 1e3), "ms"),
-        )
-        for name, value, most, unit in limits:
-            if most is not None and value > most:
-                found.append(f"{name} at most {most:,.6g} {unit}")
+        found += (f"{name} at most {most:,} bytes" for name, _, most in self._exceeded(option))
+        time_ms, most_ms = option.time_s * 1e3, _times(self.max_time_s, 1e3)
+        if most_ms is not None and time_ms > most_ms:
+            found.append(f"time at most {most_ms:,.6g} ms")
         return found
+
+    def missing_bytes(self, option: Option) -> dict[str, int] | None:
+        """Return what a build lacks of each limit in bytes; None if other demands are not met."""
+        exceeded = list(self._exceeded(option))
+        if len(self.objects(option)) > len(exceeded):
+            return None
+        return {name: value - most for name, value, most in exceeded}
+
+    def _exceeded(self, option: Option) -> Iterator[tuple[str, int, int]]:
+        """Yield the limits in bytes that a build exceeds: name, its value, the limit."""
+        for name, value, most in (
+            ("flash", option.flash_bytes, self.max_flash_bytes),
+            ("RAM", option.ram_bytes, self.max_ram_bytes),
+            ("stack", option.stack_bytes, self.max_stack_bytes),
+            ("RAM in all", option.memory_bytes, self.max_memory_bytes),
+        ):
+            if most is not None and value > most:
+                yield name, value, most
 
     def objects_known(
         self,
@@ -281,6 +303,7 @@ def _option(
     energies = [r.value(energy) for r in serve]
     secret = [r for r in group if r.about.secret_independent is not None]
     about = serve[0].about
+    algorithm = library().algorithms.get(build.primitive)
 
     def most(get: Callable[[PrimitiveRecord], Any]) -> int:
         return max(get(r) or 0 for r in group)
@@ -302,6 +325,15 @@ def _option(
         flash_bytes=most(lambda r: r.flash_bytes),
         ram_bytes=most(lambda r: r.ram_bytes),
         stack_bytes=most(lambda r: r.stack_bytes),
+        buffers_bytes=max(
+            algorithm.contract.buffers_bytes(
+                r.subject.operation,
+                {**algorithm.sizes, "message": r.subject.message_bytes, "ad": r.subject.ad_bytes},
+            )
+            for r in serve
+        )
+        if algorithm is not None
+        else 0,
         errors=bounds.of_record(serve[0]),
     )
 
@@ -469,6 +501,22 @@ class Judged:
                 builds[name] = builds.get(name, 0) + 1
         return result
 
+    def too_large(self) -> dict[str, tuple[Option, dict[str, int]]]:
+        """Return what has no build within the limits in bytes, by primitive.
+
+        Of each, it is the build that lacks least, and the bytes that it lacks of each limit.
+        """
+        fitting = {o.build.primitive for o in self.good}
+        found: dict[str, tuple[Option, dict[str, int]]] = {}
+        for option in self.found:
+            missing = self.demands.missing_bytes(option)
+            if option.build.primitive in fitting or not missing:
+                continue
+            known = found.get(option.build.primitive)
+            if known is None or sum(missing.values()) < sum(known[1].values()):
+                found[option.build.primitive] = option, missing
+        return found
+
     def surrenders(self) -> list[str]:
         """Return what could be given up for an answer: the fewest demands first.
 
@@ -514,6 +562,7 @@ class Answer(Judged):
             "flash": option.flash_bytes,
             "RAM": option.ram_bytes,
             "stack": option.stack_bytes,
+            **({} if self.demands.max_memory_bytes is None else {"in all": option.memory_bytes}),
             "bits": option.security_bits,
             "secrets": option.secrets,
         }

@@ -268,6 +268,25 @@ class Kind:
         found = [self.operation(name) for name in operations]
         return any(operation.sized for operation in found)
 
+    def buffers_bytes(self, name: str, sizes: Mapping[str, int]) -> int:
+        """Return what a caller of an operation holds in RAM: keys, messages and results.
+
+        Args:
+            name: name of the operation.
+            sizes: sizes of the primitive in bytes, and of the case: `message`, `ad`.
+
+        Raises:
+            InputError: no operation has that name.
+        """
+        operation = self.operation(name)
+        held: dict[str, int] = {}
+        for slot, value in (*operation.takes.items(), *operation.gives.items()):
+            given = self.file.input.get(value)
+            named = (given.size,) if given else (f"{value}_bytes", f"{value[:-4]}_bytes", "message")
+            size = next((sizes[each] for each in named if each in sizes), 0)
+            held[slot] = max(size, held.get(slot, 0))
+        return sum(held.values())
+
     def exchange(
         self,
         name: str,

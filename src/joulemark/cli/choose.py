@@ -97,6 +97,15 @@ class DemandOptions:
     max_stack: Annotated[
         int | None, typer.Option("--max-stack", min=0, metavar="BYTES", help="Stack budget.")
     ] = None
+    max_memory: Annotated[
+        int | None,
+        typer.Option(
+            "--max-memory",
+            min=0,
+            metavar="BYTES",
+            help="RAM in all: context and data, stack, and the caller's keys and messages.",
+        ),
+    ] = None
     max_ms: Annotated[
         float | None,
         typer.Option("--max-ms", min=0, metavar="MS", help="Time budget for one message."),
@@ -116,6 +125,7 @@ class DemandOptions:
             max_flash_bytes=self.max_flash,
             max_ram_bytes=self.max_ram,
             max_stack_bytes=self.max_stack,
+            max_memory_bytes=self.max_memory,
             max_time_s=None if self.max_ms is None else self.max_ms * 1e-3,
         )
 
@@ -324,7 +334,12 @@ def _refuse(given: "Mapping[str, bool]", what: str) -> None:
 
 
 def _conclude(answer: "Judged", asked: str, form: Form, *, explain: bool) -> None:
-    """Say what each demand ruled out, and fail if nothing is left."""
+    """Say what does not fit and what each demand ruled out, and fail if nothing is left."""
+    if form in {Form.TEXT, Form.MARKDOWN}:
+        for name, (option, missing) in sorted(answer.too_large().items()):
+            bytes_of = " and ".join(f"{value:,} bytes of {what}" for what, value in missing.items())
+            how = f"{option.build.implementation}, {option.build.built}"
+            say(f"{name} does not fit: {bytes_of} more than the limit ({how})")
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
         _explain(answer.removed())
     if not answer.good:
