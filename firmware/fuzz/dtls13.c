@@ -3,8 +3,8 @@
    and valid datagrams with a few bytes changed. A side may connect only if its peer's messages are
    the right ones, and data is accepted only if it was sent.
 
-   Without an exchange, so that the time goes into the messages; CREDENTIAL's signatures, where
-   there are any, are as they are. Buffers are heap blocks of the exact size, so that
+   Best without an exchange, so that the time goes into the messages; with a credential there are
+   certificates and signatures, too. Buffers are heap blocks of the exact size, so that
    AddressSanitizer sees every access beyond them. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,15 @@ static dtls13_config configs[2];
 static dtls13 before[STEPS];
 static uint8_t said[STEPS][ROOM];
 static size_t lengths[STEPS];
+
+#if CREDENTIAL_SCHEME == 0x0807
+#define KEYGEN ed25519_keygen
+#elif CREDENTIAL_SCHEME == 0x0403
+#define KEYGEN ecdsa_p256_keygen
+#endif
+#if CREDENTIAL_SCHEME
+static uint8_t secrets[2][32], publics[2][64];
+#endif
 
 static void require(int condition) {
     if (!condition)
@@ -73,6 +82,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
                                      .identity = {PSK, 3},
                                      .cid = {cids + k, 1},
                                      .sequence_bytes = (uint8_t)(1 + k)};
+#if CREDENTIAL_SCHEME
+    for (unsigned k = 0; k < 2; k++) {
+        memset(secrets[k], (int)k + 1, sizeof secrets[k]);
+        require(KEYGEN(publics[k], secrets[k]) == CRYPTO_OK);
+        configs[k].secret_key = secrets[k];
+        configs[k].public_key = publics[k];
+        configs[!k].peer_public_key = publics[k];
+    }
+#endif
     dtls13_start(&server, &configs[0], DTLS13_SERVER_ROLE);
     dtls13_start(&client, &configs[1], DTLS13_CLIENT_ROLE);
     for (unsigned step = 0; step < STEPS; step++) {

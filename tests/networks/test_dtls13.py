@@ -77,7 +77,7 @@ def test_a_witness_refuses_what_is_altered(built: tuple[Variant, Path]) -> None:
 def test_all_conversations_end_well_on_a_lossy_link(built: tuple[Variant, Path]) -> None:
     count = 100 if built[0] == PSK else 20
     harsh = {"loss": 20, "repeat": 10, "delay": 200, "count": count, "cid": 1}
-    for mtu in (250 if built[0].macro("DTLS13_COOKIE") else 120, 1200):
+    for mtu in (250 if built[0].macro("DTLS13_COOKIE") else 90, 1200):
         assert counts(run(built[1], mtu=mtu, **harsh))["failed"] == 0
 
 

@@ -50,11 +50,6 @@ void client_begin(dtls13 *tls) {
     const dtls13_config *config = tls->config;
     sha256_init(&tls->transcript);
     flight_begin(tls);
-    if (config->identity.length > DTLS13_IDENTITY_BYTES_MAX ||
-        config->cid.length > DTLS13_CID_BYTES_MAX) {
-        fail(tls, INTERNAL_ERROR);
-        return;
-    }
     uint8_t *at = write_number(flight_message(tls, CLIENT_HELLO), VERSION_LEGACY, 2);
     config->random(at, DTLS13_RANDOM_BYTES);
 #ifdef DTLS13_KEY_LOG

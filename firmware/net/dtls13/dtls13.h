@@ -57,6 +57,7 @@ enum {
         : DTLS13_HELLO_BYTES > DTLS13_PROOF_BYTES + 36 ? DTLS13_HELLO_BYTES
                                                        : DTLS13_PROOF_BYTES + 36,
     DTLS13_PLAIN_HEADER_BYTES = 13,
+    DTLS13_DATAGRAM_BYTES_MIN = 64, /* an alert or an acknowledgement, or a part of a message */
     /* What a record adds to the data that it carries. */
     DTLS13_RECORD_BYTES_MAX = 1 + DTLS13_CID_BYTES_MAX + 2 + 1 + DTLS13_TAG_BYTES
 };
@@ -141,7 +142,8 @@ typedef struct {
     dtls13_number sent[DTLS13_SENT];
 } dtls13;
 
-/* Begins an association. The configuration is read until its end. */
+/* Begins an association. The configuration is read until its end; one that does not fit the build
+   closes it at once. */
 void dtls13_start(dtls13 *tls, const dtls13_config *config, dtls13_role role);
 
 /* Writes the next datagram to send; returns its length, or 0 if there is none. There is room for

@@ -115,8 +115,12 @@ static uint8_t write_epoch(const dtls13 *tls) {
 OUT_OF_LINE static size_t output_ack(dtls13 *tls, uint8_t *datagram) {
     uint8_t content[2 + RECORD_NUMBER * DTLS13_ACKS], *to;
     uint32_t sequence;
-    to = write_number(content, RECORD_NUMBER * tls->ack_count, 2);
-    for (unsigned i = 0; i < tls->ack_count; i++) {
+    size_t more = record_overhead(tls, write_epoch(tls)) + 2, most = tls->config->datagram_bytes;
+    unsigned count = tls->ack_count;
+    while (count > 0 && more + RECORD_NUMBER * count > most)
+        count--;
+    to = write_number(content, RECORD_NUMBER * count, 2);
+    for (unsigned i = 0; i < count; i++) {
         to = write_number(write_number(to, 0, 4), tls->acks[i].epoch, 4);
         to = write_number(write_number(to, 0, 4), tls->acks[i].sequence, 4);
     }
@@ -409,6 +413,12 @@ void dtls13_start(dtls13 *tls, const dtls13_config *config, dtls13_role role) {
     tls->role = (uint8_t)role;
     tls->alert = NO_ALERT;
     tls->state = WAIT_CLIENT_HELLO;
+    if (config->identity.length > DTLS13_IDENTITY_BYTES_MAX ||
+        config->cid.length > DTLS13_CID_BYTES_MAX ||
+        config->datagram_bytes < DTLS13_DATAGRAM_BYTES_MIN) {
+        fail(tls, INTERNAL_ERROR);
+        return;
+    }
 #if DTLS13_CLIENT
     if (role == DTLS13_CLIENT_ROLE)
         client_begin(tls);
