@@ -82,7 +82,15 @@ def attacks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     sources += [FIRMWARE / "update/verify/ml-dsa/verify.c", ATTACKS / "attacks.c"]
     sources += [ML_DSA / "ref/mldsa.c", SHA_256 / "ref/sha256.c", KECCAK / "ref/keccak.c"]
     main = folder / "main.o"
-    command = ["clang-19", *flags, "-Dmain=bootloader", "-c", BOOTLOADER / "main.c", "-o", main]
+    command: list[str | Path] = [
+        "clang-19",
+        *flags,
+        "-Dmain=bootloader",
+        "-c",
+        BOOTLOADER / "main.c",
+        "-o",
+        main,
+    ]
     subprocess.run(command, check=True)
     program = folder / "attacks"
     subprocess.run(["clang-19", *flags, main, *sources, "-o", program], check=True)

@@ -1,6 +1,7 @@
 """Choosing the signature of a bootloader, as an engineer types it."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,8 @@ def test_what_the_first_asks_of_its_user_is_said(store: str) -> None:
 
 
 def test_python_chooses_as_the_command_does(store: str) -> None:
-    asked = {"board": "nrf52840-dk", "kind": "update", "image": "1K", "stored": True}
+    kind = {"kind": "update", "image": "1K", "stored": True}
+    asked: dict[str, Any] = {"board": "nrf52840-dk", **kind}
     found = joulemark_module.choose(**asked, store=store, post_quantum=True)
     assert list(found["signature"]) == _chosen(store, "--post-quantum")
     with pytest.raises(InputError, match="size: an update takes no such argument"):
