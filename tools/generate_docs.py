@@ -12,10 +12,11 @@ import inspect
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import linear_regression
+from typing import Self
 
 from typer.testing import CliRunner
 
@@ -41,6 +42,7 @@ BOARDS = {
 CAMPAIGN = "tools/results.toml"
 POST_QUANTUM = "tools/post-quantum.toml"
 POST_QUANTUM_SIGNATURES = "tools/post-quantum-signatures.toml"
+POST_QUANTUM_AGREEMENT = "tools/post-quantum-agreement.toml"
 POST_QUANTUM_OPERATIONS = ("keygen", "encapsulate", "decapsulate")
 LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
@@ -466,6 +468,117 @@ def post_quantum_rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
+AGREEMENT_HEADER = (
+    "keys of",
+    "build",
+    "sent, bytes",
+    "received, bytes",
+    "initiator, ms",
+    "initiator, mJ",
+    "responder, ms",
+    "responder, mJ",
+    "flash",
+    "RAM in all",
+    "of a battery a year, %",
+)
+HYBRID = ("x25519", "ml-kem-768")
+"""X25519MLKEM768, as TLS names it."""
+BATTERY_MAH = 2000
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """An agreement on a secret with fresh keys: what two sides compute, send and hold."""
+
+    build: str
+    sent_bytes: int
+    received_bytes: int
+    time_ms: tuple[float, float]
+    """The initiator's and the responder's."""
+    energy_mj: tuple[float, float]
+    flash_bytes: int
+    memory_bytes: int
+    """The most that an operation takes: context and data, stack, keys and results."""
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, best: Mapping[str, PrimitiveRecord], build: str) -> Self:
+        """Add the operations of each side."""
+        kem = algorithm.kind == "kem"
+        first = ("keygen", "decapsulate" if kem else "agree")
+        second = ("encapsulate",) if kem else first
+
+        def total(names: Sequence[str], name: str, per_milli: float) -> float:
+            return sum(getattr(best[o], name) or 0.0 for o in names) / per_milli
+
+        held = algorithm.contract.buffers_bytes
+        sizes = algorithm.sizes
+        return cls(
+            build=build,
+            sent_bytes=sizes["public_bytes"],
+            received_bytes=sizes["ciphertext_bytes" if kem else "public_bytes"],
+            time_ms=(total(first, "time_ps", 1e9), total(second, "time_ps", 1e9)),
+            energy_mj=(total(first, "energy_net_nj", 1e6), total(second, "energy_net_nj", 1e6)),
+            flash_bytes=max(r.flash_bytes or 0 for r in best.values()),
+            memory_bytes=max(
+                (r.ram_bytes or 0) + (r.stack_bytes or 0) + held(o, sizes) for o, r in best.items()
+            ),
+        )
+
+    def with_other(self, other: Self) -> "Agreement":
+        """Return both, one after the other."""
+        return Agreement(
+            build="both, one after the other",
+            sent_bytes=self.sent_bytes + other.sent_bytes,
+            received_bytes=self.received_bytes + other.received_bytes,
+            time_ms=(self.time_ms[0] + other.time_ms[0], self.time_ms[1] + other.time_ms[1]),
+            energy_mj=(
+                self.energy_mj[0] + other.energy_mj[0],
+                self.energy_mj[1] + other.energy_mj[1],
+            ),
+            flash_bytes=self.flash_bytes + other.flash_bytes,
+            memory_bytes=max(self.memory_bytes, other.memory_bytes),
+        )
+
+
+def agreement_rows(results: Results) -> list[tuple[str, ...]]:
+    """Return a row for each key agreement with fresh keys, and one for the hybrid."""
+    builds: dict[str, dict[str, dict[str, PrimitiveRecord]]] = {}
+    for record in results.records:
+        what = record.subject
+        build = f"`{what.implementation}` {record.build}"
+        builds.setdefault(what.primitive, {}).setdefault(build, {})[what.operation] = record
+    found: dict[str, Agreement] = {}
+    for name, every in builds.items():
+        most = max(map(len, every.values()))
+        build, best = min(
+            ((b, o) for b, o in every.items() if len(o) == most),
+            key=lambda item: sum(r.cycles or 0 for r in item[1].values()),
+        )
+        found[f"`{name}`"] = Agreement.of(results.library[name], best, build)
+    first, second = (f"`{name}`" for name in HYBRID)
+    if first in found and second in found:
+        found[f"{first} and {second}"] = found[first].with_other(found[second])
+    volt = boards.load_board(results.board).supply_v.value
+    battery_mj = BATTERY_MAH * 3600 * volt
+    return [
+        (
+            name,
+            one.build,
+            f"{one.sent_bytes:,}",
+            f"{one.received_bytes:,}",
+            *(
+                text
+                for ms, mj in zip(one.time_ms, one.energy_mj, strict=True)
+                for text in (f"{ms:,.1f}", f"{mj:,.3f}")
+            ),
+            f"{one.flash_bytes:,}",
+            f"{one.memory_bytes:,}",
+            f"{100 * 365 * one.energy_mj[0] / battery_mj:.2g}",
+        )
+        for name, one in sorted(found.items(), key=lambda item: item[1].energy_mj)
+    ]
+
+
 def expected_attempts(algorithm: Algorithm) -> float:
     """Return the attempts that a signature of ML-DSA takes (FIPS 204, table 1, repetitions).
 
@@ -623,6 +736,12 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "- Encapsulation checks the public key (FIPS 203, section 7.2). Decapsulation does not"
         " check the hash in the private key (7.3), which is one's own.",
         "- Energy is net of idle, by the board's model.",
+        f"- Beside ML-KEM are elliptic curves (`{POST_QUANTUM_AGREEMENT}`), each with fresh keys:"
+        " the initiator generates a key and takes the secret out of the answer, the responder"
+        " answers. X25519 with ML-KEM-768 is the sum of both. *RAM in all* is the most that an"
+        " operation takes, of context and data, stack, keys and results. A battery is two AA cells,"
+        f" {BATTERY_MAH:,} mAh at the board's voltage, and the initiator does so once a day; what"
+        " is sent and received costs more (`joulemark handshake`).",
         "",
         "- ML-DSA's secret key is its 32-byte seed, from which signing derives all else each time:"
         " stack is small and signing slower than with an expanded key. While it signs, the"
@@ -668,6 +787,9 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         rows, signing = signature_rows(signatures)
         lines += ["", f"## {board}", *table(header, post_quantum_rows(kems), numbers=12), ""]
         lines += table(SIGNATURE_HEADER, rows, numbers=len(SIGNATURE_HEADER) - 2)
+        agreeing = [r for r in records if r.subject.kind in {"kem", "key-agreement"}]
+        agreements = agreement_rows(Results(agreeing, board, library))
+        lines += ["", *table(AGREEMENT_HEADER, agreements, numbers=len(AGREEMENT_HEADER) - 2)]
         if signing:
             lines += ["", *table(SIGNING_HEADER, signing, numbers=len(SIGNING_HEADER) - 2)]
         lines += ["", *_conditions(Results(records, board, library))]
