@@ -321,6 +321,8 @@ def test_memory_counts_what_the_caller_holds() -> None:
     held = {o: kem.contract.buffers_bytes(o, kem.sizes) for o in ("keygen", "encapsulate")}
     # FIPS 203, table 3: keys of 800 and 1632 bytes, ciphertext 768, secret 32; seeds of 64 and 32.
     assert held == {"keygen": 64 + 1632 + 800, "encapsulate": 32 + 800 + 768 + 32}
+    x25519 = library()["x25519"]
+    assert x25519.contract.buffers_bytes("agree", x25519.sizes) == 3 * 32
     aead = library()["aes-128-ccm"]
     sizes = {**aead.sizes, "message": 40, "ad": 12}
     held_bytes = aead.contract.buffers_bytes("encrypt", sizes)

@@ -282,7 +282,8 @@ class Kind:
         held: dict[str, int] = {}
         for slot, value in (*operation.takes.items(), *operation.gives.items()):
             given = self.file.input.get(value)
-            named = (given.size,) if given else (f"{value}_bytes", f"{value[:-4]}_bytes", "message")
+            other = "public_bytes" if value.endswith("_key") else "message"
+            named = (given.size,) if given else (f"{value}_bytes", f"{value[:-4]}_bytes", other)
             size = next((sizes[each] for each in named if each in sizes), 0)
             held[slot] = max(size, held.get(slot, 0))
         return sum(held.values())
