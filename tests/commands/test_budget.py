@@ -320,7 +320,11 @@ def test_a_wrong_key_names_the_file_and_the_key(tmp_path: Path) -> None:
             "key battery.capacity_ah: must be at least 1e-09",
         ),
         ("capacity_ah = 2.0", "capacity_ah = inf", "key battery.capacity_ah: .*"),
-        ("capacity_ah = 2.0", "capacity_ah = 1e308", "key battery.capacity_ah: must be at most 1000000000"),
+        (
+            "capacity_ah = 2.0",
+            "capacity_ah = 1e308",
+            "key battery.capacity_ah: must be at most 1000",
+        ),
         ("check_s = ", "check_s = inf # ", "key radio.check_s: "),
         ("message_every_s = [", "message_every_s = [1e-308, ", "key what_if.message_every_s.0: "),
         ("cutoff_v = 2.1", "cutoff_v = 1.0", "key battery: .*below capacity_to_v"),
