@@ -317,17 +317,21 @@ def test_a_wrong_key_names_the_file_and_the_key(tmp_path: Path) -> None:
         (
             "capacity_ah = 2.0",
             "capacity_ah = -2.0",
-            "key battery.capacity_ah: .*greater than or equal to",
+            "key battery.capacity_ah: must be at least 1e-09",
         ),
         ("capacity_ah = 2.0", "capacity_ah = inf", "key battery.capacity_ah: .*"),
-        ("capacity_ah = 2.0", "capacity_ah = 1e308", "key battery.capacity_ah: .*less than"),
+        (
+            "capacity_ah = 2.0",
+            "capacity_ah = 1e308",
+            "key battery.capacity_ah: must be at most 1000",
+        ),
         ("check_s = ", "check_s = inf # ", "key radio.check_s: "),
         ("message_every_s = [", "message_every_s = [1e-308, ", "key what_if.message_every_s.0: "),
         ("cutoff_v = 2.1", "cutoff_v = 1.0", "key battery: .*below capacity_to_v"),
         ("curve = ", "# curve = ", "key battery: .*curve has to say how much is left"),
         ("[1.6, 1.0]]", "[1.6, 1.7]]", "key battery: .*rise within 0 to 1"),
-        ("every_s = 600.0", "every_s = 0.0", "key sense.0.every_s: .*greater than or equal to"),
-        ("every_s = 600.0", 'every_s = "often"', "key sense.0.every_s: .*valid number"),
+        ("every_s = 600.0", "every_s = 0.0", "key sense.0.every_s: must be at least 1e-09"),
+        ("every_s = 600.0", 'every_s = "often"', "key sense.0.every_s: must be a number"),
         ("payload_bytes = 40", "payload_bytes = 99999", "key message.0.payload_bytes"),
         ('operation = "encrypt"\n', "", "key message.0.protection.0: .*needs an operation"),
         ('primitive = "aes-128-ccm"\n', "", "key message.0.protection.0: .*one of them"),
@@ -441,11 +445,11 @@ def test_what_a_step_demands_of_its_build(tmp_path: Path) -> None:
         found = costs.find(step, TELOSB, "max")
         return found.subject.implementation, found.build.optimisation if found.build else None
 
-    assert taken() == ("fast", "O3")
-    assert taken(secret_independent=True) == ("safe", "O3")
+    assert taken() == ("safe", "O3")
+    assert taken(secret_independent=False) == ("fast", "O3")
     assert taken(optimisation="Os") == ("safe", "Os")
-    assert taken(max_flash_bytes=5000) == ("leaky", "O3")
-    assert taken(max_flash_bytes=3000, secret_independent=True) == ("safe", "Os")
+    assert taken(max_flash_bytes=5000, secret_independent=False) == ("leaky", "O3")
+    assert taken(max_flash_bytes=3000) == ("safe", "Os")
     with pytest.raises(InputError, match=r"within 100 bytes of flash.*--opt O3 --opt O2 --opt Os"):
         taken(max_flash_bytes=100)
     with pytest.raises(ValueError, match="how it is built is a primitive's to say"):

@@ -12,6 +12,8 @@ from typer.main import get_command
 from command import joulemark
 from joulemark.cli import _command_name, _measuring, _modules, _output, app
 from joulemark.cli._output import Form, table
+from joulemark.measure.bench import Bench
+from joulemark.measure.pool import Processes
 
 COMMANDS = [_command_name(path) for path in _modules()]
 
@@ -43,6 +45,19 @@ def test_what_is_no_terminal_gets_lines(
         for done in (100, 900, 100):
             progress.advance(task, done)
     assert capsys.readouterr().err == "building: 1,000 of 1,200, 11 s\n"
+
+
+def test_tables_add_to_what_there_is_to_build(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now_s = iter((0.0, 11.0, 22.0, 33.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(now_s, 44.0))
+    with _measuring.means(Bench(), Processes(1)) as used:
+        for images in (2, 3):
+            used.progress.building(images, 10)
+            used.progress.built()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["building: 1 of 2", "building: 2 of 5"]
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert again.stdout == done.stdout
 
 
-@pytest.mark.parametrize("board", ["telosb", "sensortag-cc2650"])
+@pytest.mark.parametrize("board", ["telosb", "sensortag-cc2650", "nrf52840-dk"])
 def test_what_comes_over_the_air_is_right(board: str) -> None:
     count, header = 300, 30
     found = air.received(board, count, header)

@@ -40,9 +40,13 @@ def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "
 
     with _progress() as progress:
         task = progress.add_task("building", total=None)
+        planned = 0
 
         def building(images: int, cases: int) -> None:
-            progress.update(task, total=images)
+            # Each table of a campaign adds to what there is to build.
+            nonlocal planned
+            planned += images
+            progress.update(task, total=planned)
             if store is not None and store.is_empty and cases:
                 progress.console.print(_first(images, cases), highlight=False, soft_wrap=True)
 
