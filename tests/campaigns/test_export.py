@@ -170,3 +170,15 @@ def test_failed_records_are_pruned_at_a_command(store: Store, tmp_path: Path) ->
     text = joulemark("export", "--format", "json", "--store", path).stdout
     assert {row["status"] for row in json.loads(text)} == {"ok"}
     joulemark("prune", "--store", str(tmp_path / "none.db"), code=9)
+
+
+def test_an_architectures_wiring_is_exported(tmp_path: Path) -> None:
+    store = str(tmp_path / "s.db")
+    joulemark("architecture", "link-security", "--only", "memory", "--store", store)
+    paths = [tmp_path / f"out.{form}" for form in ("csv", "json", "parquet")]
+    for path in paths:
+        form = path.suffix.removeprefix(".")
+        joulemark("export", "--store", store, "--format", form, "--out", str(path))
+        assert "nothing changed" not in joulemark("compare", store, str(path)).stderr
+    (first, *_) = json.loads(paths[1].read_text())
+    assert first["wiring"] is None or isinstance(first["wiring"], list)

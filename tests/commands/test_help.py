@@ -86,7 +86,7 @@ def test_words_are_wrapped_before_columns_are_left_out(monkeypatch: pytest.Monke
     assert max(map(len, shown)) <= 40
     assert shown[0].split() == ["name", "what", "it", "is", "µJ"]
     assert sum("words" in line for line in shown) >= 6
-    assert shown[-2:] == ["too narrow for: more; --format csv has", "all"]
+    assert shown[-2:] == ["too narrow for: more; CSV or JSON has", "all"]
 
 
 def test_a_terminal_without_greek_gets_what_stands_for_it() -> None:

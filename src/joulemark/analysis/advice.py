@@ -1,7 +1,7 @@
 """What users need, the builds that can be chosen for it, and what was not measured of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,7 +92,10 @@ class Candidate(NamedTuple):
 
 
 def left_out(
-    have: Collection[tuple[str, str]], board: Board, algorithms: Iterable[Algorithm]
+    have: Collection[tuple[str, str]],
+    board: Board,
+    algorithms: Iterable[Algorithm],
+    able: Callable[[Implementation], bool] = lambda _: True,
 ) -> str:
     """Say in a line which implementations of algorithms a board runs that were not measured.
 
@@ -100,13 +103,14 @@ def left_out(
         have: names of the primitives and implementations that were.
         board: the board.
         algorithms: the algorithms.
+        able: whether an implementation can be an answer at all.
 
     Returns:
         The line; empty if nothing is left out.
     """
     core = board.instruction_set
     every = [w for w in _beside(have, board, algorithms) if w.algorithm.status not in UNSAFE]
-    ways = [way for way in every if not way.is_on_request(core)]
+    ways = [way for way in every if not way.is_on_request(core) and able(way)]
     named = on_request(have, board, (way.algorithm for way in every))
     if not ways:
         return named

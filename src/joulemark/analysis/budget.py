@@ -211,7 +211,7 @@ def security_of(message: MessageCost) -> str:
     return (
         f"A message of {message.payload_bytes} bytes: {message.security_bytes} bytes of security "
         f"take {message.air_s * 1e6:.4g} µs on air and {air} µJ, processing "
-        f"{message.processing_s * 1e6:.4g} µs and {processing} µJ."
+        f"{message.processing_s * 1e6:,.4g} µs and {processing} µJ."
     )
 
 
@@ -302,19 +302,9 @@ class Costs:
         """Return the steps of a scenario and its variants for which nothing was measured."""
         board = boards.load_board(scenario.board)
         clock = scenario.clock or board.default_clock
-        steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
-        first = steps[0].primitive if steps else None
-        if scenario.handshake is not None:
-            steps += [s for s in scenario.handshake.processing if s.primitive is not None]
-        steps += [
-            s.model_copy(update={"primitive": glob, "implementation": None})
-            for s in steps
-            if s.primitive == first
-            for glob in scenario.what_if.primitive
-        ]
         return [
             s
-            for s in steps
+            for s in steps_of(scenario)
             if not any(
                 fnmatchcase(r.subject.primitive, s.primitive or "")
                 for r in self._alike(s, board, clock)
@@ -358,6 +348,20 @@ class Costs:
                 or (record.about.secret_independent and record.finding not in DEPENDENT)
             )
         )
+
+
+def steps_of(scenario: Scenario) -> list[Step]:
+    """Return the primitives' operations that a scenario and its variants take."""
+    steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
+    first = steps[0].primitive if steps else None
+    if scenario.handshake is not None:
+        steps += [s for s in scenario.handshake.processing if s.primitive is not None]
+    return steps + [
+        s.model_copy(update={"primitive": glob, "implementation": None})
+        for s in steps
+        if s.primitive == first
+        for glob in scenario.what_if.primitive
+    ]
 
 
 def campaign(step: Step, scenario: Scenario) -> dict[str, Any]:
@@ -509,8 +513,8 @@ class _Device:
         record = self._store.find(step, self.board, self.clock)
         subject, meter = record.subject, record.conditions.meter
         case = f"{subject.primitive} {subject.operation} {subject.message_bytes} B"
-        name = f"{case} {subject.ad_bytes}"
         how = f"{subject.implementation}, {record.build}"
+        name = f"{case} {subject.ad_bytes} {how}"
         if record.about.secret_independent is False or record.finding in DEPENDENT:
             how += ", not constant time"
         self.flash_bytes[subject.primitive, how] = record.flash_bytes or 0

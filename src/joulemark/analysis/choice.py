@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
-from joulemark.analysis.advice import Candidate, Service, unsized
+from joulemark.analysis.advice import UNSAFE, Candidate, Service, unsized
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
@@ -523,12 +523,24 @@ class Judged:
         Each is a smallest set of demands without which something would be left. Of what was not
         measured, only the demands are known that nothing measured could meet: it is said.
         """
-        met = {frozenset(self.objections[o.build]): "" for o in self.found}
-        for reasons in self.unmeasured.values():
-            met.setdefault(frozenset(reasons), " (perhaps: it was not measured)")
+        # What nobody should use is an answer only where there is no other.
+        met = self._lacking(safe=True) or self._lacking(safe=False)
         least = [s for s in met if not any(other < s for other in met)]
         least.sort(key=lambda s: (bool(met[s]), len(s), sorted(s)))
         return [" and ".join(sorted(s)) + met[s] for s in least]
+
+    def _lacking(self, *, safe: bool) -> dict[frozenset[str], str]:
+        """Return the demands that each lacks, and what is to be said of it."""
+        met = {
+            frozenset(self.objections[o.build]): ""
+            for o in self.found
+            if (o.status not in UNSAFE) == safe
+        }
+        for way, reasons in self.unmeasured.items():
+            status = way.algorithm.status if isinstance(way, Implementation) else None
+            if (status not in UNSAFE) == safe:
+                met.setdefault(frozenset(reasons), " (perhaps: it was not measured)")
+        return met
 
     @cached_property
     def on_front(self) -> set[Candidate]:

@@ -130,7 +130,7 @@ def _fitted(texts: list[list[str]], right: Sequence[bool], first_left_out: Seque
             lines.append("  ".join(padded).rstrip())
     if len(kept) < len(names):
         omitted = ", ".join(name for i, name in enumerate(names) if i not in kept)
-        lines.append(prose(f"too narrow for: {omitted}; --format csv has all"))
+        lines.append(prose(f"too narrow for: {omitted}; CSV or JSON has all"))
     return "\n".join(lines)
 
 

@@ -168,7 +168,8 @@ def described(rows: "Sequence[PrimitiveRecord]", cases: int, *, cut: bool = Fals
     builds = ", ".join(sorted({str(r.build) for r in rows if r.build is not None}))
     text = f"shown: {operations} of {sizes} bytes, {'no' if ad == '0' else f'{ad} bytes of'} AD"
     if cut:
-        text += ", of each kind the standard that keeps its secrets for the least energy"
+        text += ", of each kind the standard that keeps its secrets (or claims to, where no trial"
+        text += " can tell) for the least energy"
     elif builds:
         text += f", the fastest build of each implementation ({builds})"
     hidden = cases - len(rows)

@@ -85,7 +85,7 @@ def _from_store(store: str) -> "Costs":
 
 def _measured(scenario: "Scenario", store: str) -> "Costs":
     """Return the records that the scenario needs; measure those missing from the store first."""
-    from joulemark.analysis.budget import campaign
+    from joulemark.analysis.budget import campaign, steps_of
     from joulemark.campaign.options import checked
     from joulemark.cli._measuring import conducted, means
     from joulemark.conduct import plan
@@ -94,21 +94,20 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
     from joulemark.records.store import Store
     from joulemark.subjects.primitive.options import PrimitiveOptions
 
-    costs = _from_store(store)
-    missing = costs.missing(scenario)
-    if not missing:
-        return costs
+    steps = steps_of(scenario)
+    if not steps:
+        return _from_store(store)
     workers = Processes(len(os.sched_getaffinity(0)))
     with Store(store) as opened:
-        for step in missing:
+        # Also of steps that something is known of: the best of all builds is the answer.
+        for step in steps:
             asked = checked(PrimitiveOptions, campaign(step, scenario))
             with means(Bench(), workers) as used:
                 work = plan(asked, used)
             new = conducted(opened, work).measured
-            typer.echo(
-                f"measured {counted(len(new), 'case')} of {step.primitive} {step.operation}",
-                err=True,
-            )
+            if new:
+                what = f"{step.primitive} {step.operation}"
+                typer.echo(f"measured {counted(len(new), 'case')} of {what}", err=True)
     return _from_store(store)
 
 

@@ -368,8 +368,8 @@ def _of_updates(
                 conducted(opened, choosing.work(asked, demands, used))
         found = choosing.answer(asked, demands, opened)
     if found.failures and not found.found:
-        name, why = next(iter(found.failures.items()))
-        raise UnsatisfiedError(f"no signature fits: {name}: {why}", str(asked))
+        each = "; ".join(f"{name}: {why}" for name, why in found.failures.items())
+        raise UnsatisfiedError(f"no signature fits: {each}", str(asked))
     return found
 
 
@@ -425,11 +425,18 @@ def _left_out(answer: "Answer", *, measured: bool) -> str:
     if asked.implementations or (measured and asked.primitives):
         return ""
     have = {o.build[:2] for o in answer.found}
-    return (on_request if measured else left_out)(have, asked.board, asked.algorithms())
+    if measured:
+        return on_request(have, asked.board, asked.algorithms())
+    return left_out(
+        have,
+        asked.board,
+        asked.algorithms(),
+        able=lambda way: not answer.demands.objects_unmeasured(way),
+    )
 
 
 def _explain(removed: "Mapping[str, Mapping[str, int]]") -> None:
-    typer.echo("\nremoved by each demand, whatever the others remove:" if removed else "")
+    typer.echo("\nremoved by each demand, whatever the others remove:" if removed else "nothing")
     for reason, builds in sorted(removed.items(), key=lambda item: -len(item[1])):
         typer.echo(f"  {reason}:")
         by_primitive: dict[str, list[str]] = {}
@@ -468,6 +475,11 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
     hidden = len(good) - len(rows)
     more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
     say(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")
+    if rows[0]["secrets"].endswith("(claimed)"):
+        first = rows[0]["primitive"]
+        say(
+            f"that {first} keeps its secrets is claimed; trials cannot tell: `joulemark leaks` does"
+        )
     if padded:
         say(f"bytes: the smallest message that was measured of it and holds {asked_bytes}")
     if (cheaper := answer.leaking(by.value)) is not None:
@@ -476,11 +488,11 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
         say(line)
 
 
-_FIRST_LEFT_OUT = ("bits", "RAM", "stack", "mAh a year", "secrets", "front")
+_FIRST_LEFT_OUT = ("bits", "RAM", "stack", "front", "secrets", "time µs")
 """Columns that a narrow terminal omits, in this order."""
 
 
-_UPDATES_LEFT_OUT = ("bits", "stack", "mAh a year", "build", "RAM", "front")
+_UPDATES_LEFT_OUT = ("bits", "stack", "build", "RAM", "front")
 
 
 def _named(option: "Option") -> str:

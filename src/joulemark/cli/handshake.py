@@ -49,6 +49,7 @@ class _Priced:
 
 @app.command()
 def handshake(
+    ctx: typer.Context,
     primitive: Annotated[
         str, typer.Option("--primitive", metavar="NAME", help="Handshake to price.")
     ] = "edhoc-3-2-aes-128",
@@ -137,12 +138,10 @@ def handshake(
     from joulemark.records.store import Store
     from joulemark.subjects.handshake.options import HandshakeOptions
 
+    _refuse_of_others(ctx, of_protocol=bool(protocol), on_air=network is not None)
     if protocol:
         if network is not None and str(network) != PAIR:
             raise InputError("a protocol runs between a pair", "--network", "give --network pair")
-        if store is not None or ad_size or implementation or message_4:
-            mend = "leave out --store, --ad-size, --implementation and --message-4"
-            raise InputError("does not go with --protocol", "--protocol", mend)
         from joulemark.catalogue.protocols import Pair
         from joulemark.cli import _protocols
         from joulemark.subjects.handshake.trials import RUNS_WITH_LOSS
@@ -172,8 +171,6 @@ def handshake(
                 "ad_size": ad_size,
             }
             priced = _on_bench(checked(HandshakeOptions, asked), kept)
-        elif ad_size:
-            raise InputError("is of the bench", "--ad-size", "leave out --network")
         else:
             priced = _on_air(network, kept)
     lines, batteries = list(priced.lines), {}
@@ -192,6 +189,30 @@ def handshake(
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
         say("\n".join(lines))
+
+
+_OF_PROTOCOLS = frozenset({"records", "request_size", "response_size", "loss", "runs", "seed"})
+_OF_BENCH = frozenset({"primitive", "board", "implementation", "opt", "message_4", "ad_size"})
+_NOT_OF_PROTOCOLS = (_OF_BENCH - {"board", "opt"}) | {"per_day", "battery_mah", "store"}
+
+
+def _refuse_of_others(context: typer.Context, *, of_protocol: bool, on_air: bool) -> None:
+    """Refuse options that what is asked for does not look at.
+
+    Raises:
+        InputError: one was given.
+    """
+    if of_protocol:
+        others, mend = _NOT_OF_PROTOCOLS, "leave it, or --protocol, out"
+    elif on_air:
+        others, mend = _OF_BENCH | _OF_PROTOCOLS, "leave it out: the network's file says it"
+    else:
+        others, mend = _OF_PROTOCOLS, "give --protocol with it"
+    for name in sorted(others):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = next(p.opts[0] for p in context.command.params if p.name == name)
+            raise InputError("says nothing here", option, mend)
 
 
 def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:

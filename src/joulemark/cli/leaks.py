@@ -167,6 +167,10 @@ def leaks(
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
 
 
+_FIRST_LEFT_OUT = ("refusals", "declared public", "cycles", "both", "board")
+"""Columns that a narrow terminal omits, in this order."""
+
+
 def _tried(found: "list[Surveyed]") -> str:
     """Return how many trials there were, and of which sizes, of each operation."""
     sized: dict[str, list[str]] = {}
@@ -345,4 +349,4 @@ def _written(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
     if not any(row["declared public"] for row in shown):
         for row in shown:
             del row["declared public"]
-    return figures(shown, errors, form)
+    return figures(shown, errors, form, _FIRST_LEFT_OUT)

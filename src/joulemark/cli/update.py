@@ -15,7 +15,10 @@ from joulemark.cli._output import Form, FormOption, figures, say
 from joulemark.subjects.update.options import UpdateOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from joulemark.records.record import Record
+    from joulemark.subjects import Subject
     from joulemark.subjects.update import UpdateSubject
 
 _SECONDS_PER_HOUR = 3600
@@ -51,18 +54,57 @@ def update(
     with Store(store) as kept:
         found = sorted(conduct(work, kept).records(kept), key=lambda record: record.order)
     good = of_type([record for record in found if record.status == "ok"], UpdateSubject)
+    failed = [record for record in found if record.status == "failed"]
+    if form in {Form.JSON, Form.CSV} and good:
+        typer.echo(_flat(good, failed, per_year, battery_mah, form))
+        return
     for name in dict.fromkeys(asked.board):
         here = [record for record in good if record.conditions.board == name]
         for title, some in [*rows.tables(here), *_years(here, per_year, battery_mah)]:
             errors = [bounds.of_record(_of_row(here, row)) for row in some]
-            shown = figures(some, errors, form)
-            typer.echo(shown if form is not Form.TEXT else f"{title}\n{shown}\n")
-    failed = [record for record in found if record.status == "failed"]
-    if good and form is Form.TEXT:
+            shown = figures(some, errors, form, _FIRST_LEFT_OUT)
+            typer.echo(f"{title}\n{shown}\n")
+    if good:
         for record in failed:
             say(f"{record.subject.tagged['signature']} does not fit: {record.failure}")
     if not good:
         raise next(iter(work.errors.values()))
+
+
+_FIRST_LEFT_OUT = ("slots B", "keys B", "build", "manifest B", "frames", "on air B", "erase ms")
+"""Columns that a narrow terminal omits, in this order."""
+
+
+def _flat(
+    good: "list[Record[UpdateSubject]]",
+    failed: "Sequence[Record[Subject]]",
+    per_year: float,
+    battery_mah: float,
+    form: Form,
+) -> str:
+    """Return one row an update, of all tables' columns; what does not fit has its reason alone."""
+    from joulemark.records import bounds
+    from joulemark.report import rows as tabled
+
+    rows: list[dict[str, Any]] = []
+    errors = []
+    for record in good:
+        row: dict[str, Any] = {"board": record.conditions.board}
+        for _, some in [*tabled.tables([record]), *_years([record], per_year, battery_mah)]:
+            row |= some[0]
+        rows.append({**row, "does not fit": None})
+        errors.append(bounds.of_record(record))
+    names = dict.fromkeys(name for row in rows for name in row)
+    for lacking in failed:
+        rows.append(
+            {
+                "board": lacking.conditions.board,
+                "signature": lacking.subject.tagged["signature"],
+                "does not fit": lacking.failure,
+            }
+        )
+        errors.append("")
+    return figures([{name: row.get(name) for name in names} for row in rows], errors, form)
 
 
 def _of_row(records: "list[Record[UpdateSubject]]", row: "Any") -> "Record[UpdateSubject]":

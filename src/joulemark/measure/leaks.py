@@ -348,7 +348,9 @@ def observe(
         refusals=sum(len(each) for each, _ in refused),
         refused_spread=max((max(each) - min(each) for each, _ in refused), default=0),
         refused_traces=max((count for _, count in refused), default=1),
-        message_bytes=len(puts[0].inputs.get("message", b"")) or None,
+        message_bytes=None
+        if operation == "init"
+        else len(puts[0].inputs.get("message", b"")) or None,
         ad_bytes=len(puts[0].inputs.get("ad", b"")),
         followed=NOTHING
         if not following

@@ -121,11 +121,11 @@ def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
     import pandas as pd
 
     if form == "json":
-        return frame.to_json(orient="records", indent=1, force_ascii=False).encode()
-    for name in _NESTED:
-        if name in frame:
-            texts = [json.dumps(value, ensure_ascii=False) for value in frame[name]]
-            frame[name] = pd.array(texts, dtype="string")
+        text = frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15)
+        return text.encode()
+    for name in frame.select_dtypes("object"):
+        texts = [None if v is None else json.dumps(v, ensure_ascii=False) for v in frame[name]]
+        frame[name] = pd.array(texts, dtype="string")
     if form == "csv":
         for name in frame.select_dtypes("string"):
             formula = frame[name].str.startswith(_NOT_TEXT, na=False)
@@ -160,8 +160,8 @@ def _column(values: list[Any]) -> Any:
     import pandas as pd
 
     kinds = {type(value) for value in values} - {type(None)}
-    if kinds & {list, dict}:
-        return values
+    if kinds & {list, tuple, dict}:
+        return pd.Series(values, dtype="object")
     numbers = "Int64" if kinds == {int} else "Float64"
     dtype: Any = (
         {str: "string", bool: "boolean"}.get(next(iter(kinds)), numbers) if kinds else "Float64"

@@ -3,9 +3,9 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from joulemark.campaign.options import Names, Opt, Options
+from joulemark.campaign.options import Names, Opt, Options, as_list
 
 _UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 LEAST_BYTES, MOST_BYTES = 256, 16 * 1024 * 1024
@@ -33,7 +33,7 @@ class UpdateOptions(Options):
     image: Annotated[str, AfterValidator(_size)] = Field(
         "64K", description="Size of the image: bytes, or a number with K or M."
     )
-    signature: tuple[str, ...] = Field(
+    signature: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
         (), description="Signature; repeatable. All are compared if none is given."
     )
     implementation: str = Field(

@@ -79,6 +79,7 @@ def _takes(record: Record[UpdateSubject]) -> dict[str, Any]:
         "radio ms": _ms(record, "radio"),
         "radio mJ": _mj(record, "radio"),
         **stages,
+        "hash mJ": _mj(record, "hash"),
         "verify mJ": _mj(record, "verify"),
         "flash mJ": round(sum(_mj(record, stage) or 0 for stage in _OF_FLASH), 2),
     }
