@@ -45,7 +45,7 @@ void reset(void) {
     time = REGISTER(0x40092030);
     trimmed = 1;
 #ifdef CALLS_MORE
-    CALL(ROM(10, 5), 0, 0);
+    CALL(ROM(10, 0), 0, 0);
 #endif
     for (;;) {
     }

@@ -22,7 +22,14 @@ from joulemark.subjects.update.signatures import Signature, signature
 from joulemark.subjects.update.trials import Trials
 
 SIZE = 1024
-BOARDS = ("nrf52840-dk", "openmote-cc2538", "stm32vldiscovery", "sensortag-cc2650", "telosb")
+BOARDS = (
+    "nrf52840-dk",
+    "openmote-cc2538",
+    "stm32vldiscovery",
+    "sensortag-cc2650",
+    "launchxl-cc26x2r1",
+    "telosb",
+)
 CUTS, ALL_CUTS = 8, 1000
 GUIDE = ROOT / "docs/update.md"
 BUILD = Build(compiler="clang", optimisation="Os")
@@ -171,6 +178,12 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert "flash" in takes[0]["errors"]
     again = joulemark("update", *asked, "--store", store, "--format", "json")
     assert again.stdout == done.stdout
+    report = tmp_path / "report.html"
+    joulemark("report", "--store", store, "--out", str(report))
+    tables = re.findall(r"<section id=\"table-.*?</section>", report.read_text(), re.DOTALL)
+    assert len(tables) == 2
+    for shown in tables:
+        assert re.search(r'<p class="small">errors, openmote-cc2538: time .*; energy: ', shown)
 
 
 @pytest.mark.parametrize("board", ["telosb", "sensortag-cc2650", "nrf52840-dk"])
@@ -199,7 +212,7 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
         (
             "--board nucleo-l4r5zi",
             3,
-            "does not write the flash of the stm32l4r5zi; there is for nrf52840-dk",
+            "does not write the flash of the stm32l4r5zi; there is for launchxl-cc26x2r1",
         ),
         ("--board nrf52840-dk --image 64Q", 3, "--image: '64Q' is no size"),
         ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),

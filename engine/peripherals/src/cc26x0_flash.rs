@@ -1,4 +1,4 @@
-//! The `CC26x0`'s flash controller, as TI's driver library and its header `hw_flash.h` show it: a
+//! The flash controller of the `CC26x0` and the `CC26x2`, as TI's driver library and its header `hw_flash.h` show it: a
 //! state machine that executes commands. Trims and voltages, which the library sets before a
 //! command, have no effect here and are left out.
 
@@ -22,9 +22,13 @@ const FWPWRITE1: u32 = 0x2124;
 const FSM_CMD: u32 = 0x220c;
 const FSM_WR_ENA: u32 = 0x2288;
 const FSM_EXECUTE: u32 = 0x22b4;
+/// In pairs, of sectors 0 to 31 and of those from 32 on.
 const FSM_SECTOR1: u32 = 0x22c0;
+const FSM_SECTOR2: u32 = 0x22c4;
 const FSM_BSLE0: u32 = 0x22e0;
+const FSM_BSLE1: u32 = 0x22e4;
 const FSM_BSLP0: u32 = 0x22f0;
+const FSM_BSLP1: u32 = 0x22f4;
 const FCFG_BANK: u32 = 0x2400;
 const FCFG_B0_SSIZE0: u32 = 0x2430;
 
@@ -67,9 +71,9 @@ pub struct Cc26x0Flash {
     command: u32,
     write_enable: u32,
     /// Sectors that an erase skips.
-    kept: u32,
-    /// Sectors locked against erasing and programming until a reset.
-    locked: [u32; 2],
+    kept: [u32; 2],
+    /// Sectors locked until a reset: against erasing, and against programming.
+    locked: [[u32; 2]; 2],
     failed: bool,
     changing: Option<Changing>,
 }
@@ -89,8 +93,8 @@ impl Cc26x0Flash {
             data: [u32::MAX; 2],
             command: 0,
             write_enable: 2,
-            kept: u32::MAX,
-            locked: [0; 2],
+            kept: [u32::MAX; 2],
+            locked: [[0; 2]; 2],
             failed: false,
             changing: None,
         }
@@ -120,9 +124,9 @@ impl Cc26x0Flash {
             FSM_CMD => self.command,
             FSM_WR_ENA => self.write_enable,
             FMAC | FSM_EXECUTE => 0,
-            FSM_SECTOR1 => self.kept,
-            FSM_BSLE0 => self.locked[0],
-            FSM_BSLP0 => self.locked[1],
+            FSM_SECTOR1 | FSM_SECTOR2 => self.kept[(offset - FSM_SECTOR1) as usize / 4],
+            FSM_BSLE0 | FSM_BSLE1 => self.locked[0][(offset - FSM_BSLE0) as usize / 4],
+            FSM_BSLP0 | FSM_BSLP1 => self.locked[1][(offset - FSM_BSLP0) as usize / 4],
             FCFG_BANK => BANK_WIDTH,
             FCFG_B0_SSIZE0 => self.flash.page / 1024,
             _ => return None,
@@ -135,7 +139,16 @@ impl Cc26x0Flash {
     /// TI's library does not use the controller this way.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let refused = |what: &str| Err(Fault::new(FaultKind::FlashWrite, what));
-        let guarded = [FSM_CMD, FSM_EXECUTE, FSM_SECTOR1, FSM_BSLE0, FSM_BSLP0];
+        let guarded = [
+            FSM_CMD,
+            FSM_EXECUTE,
+            FSM_SECTOR1,
+            FSM_SECTOR2,
+            FSM_BSLE0,
+            FSM_BSLE1,
+            FSM_BSLP0,
+            FSM_BSLP1,
+        ];
         if guarded.contains(&offset) && self.write_enable != ENABLED {
             return refused(
                 "a register of the flash state machine is written while FSM_WR_ENA is not 5",
@@ -162,10 +175,14 @@ impl Cc26x0Flash {
             FSM_WR_ENA => self.write_enable = value & 7,
             FSM_EXECUTE if value == EXECUTE => self.execute(now)?,
             FSM_EXECUTE => return refused("FSM_EXECUTE takes 0x15 only"),
-            FSM_SECTOR1 => self.kept = value,
+            FSM_SECTOR1 | FSM_SECTOR2 => self.kept[(offset - FSM_SECTOR1) as usize / 4] = value,
             // Locks stay until a reset.
-            FSM_BSLE0 => self.locked[0] |= value,
-            FSM_BSLP0 => self.locked[1] |= value,
+            FSM_BSLE0 | FSM_BSLE1 => {
+                self.locked[0][(offset - FSM_BSLE0) as usize / 4] |= value;
+            }
+            FSM_BSLP0 | FSM_BSLP1 => {
+                self.locked[1][(offset - FSM_BSLP0) as usize / 4] |= value;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -190,15 +207,13 @@ impl Cc26x0Flash {
             }
         };
         let offset = self.address.wrapping_sub(ADDRESS_OFFSET + self.flash.start);
-        let sector = 1_u32
-            .checked_shl(offset / self.flash.page)
-            .filter(|_| offset < self.flash.size);
+        let sector = offset / self.flash.page;
+        let has = |sectors: [u32; 2]| sectors[sector as usize / 32] >> (sector % 32) & 1 != 0;
         let is_erase = matches!(change, Change::Erase(_));
-        let may = sector.is_some_and(|sector| {
-            let locked = self.locked[usize::from(!is_erase)];
-            let kept = is_erase && self.kept & sector != 0;
-            self.sectors_enabled != 0 && locked & sector == 0 && !kept
-        });
+        let may = offset < self.flash.size
+            && self.sectors_enabled != 0
+            && !has(self.locked[usize::from(!is_erase)])
+            && !(is_erase && has(self.kept));
         if !may {
             self.failed = true;
             return Ok(());

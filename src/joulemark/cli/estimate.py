@@ -162,8 +162,8 @@ def _libraries(
     good = [record for record in conducted.records(store) if record.status == "ok"]
     tables = list(rows.tables(good))
     if form is Form.JSON:
-        typer.echo(table([row for _, some in tables for row in some], form))
-    for title, some in tables if form is not Form.JSON else ():
+        typer.echo(table([row for _, some, _ in tables for row in some], form))
+    for title, some, _ in tables if form is not Form.JSON else ():
         typer.echo(f"{title}\n{table(some, form)}\n")
     if good:
         _explain(found, architecture, form)

@@ -30,7 +30,7 @@ def image(
     work = plan(asked, Means(workers=Processes(1)))
     with Store(store) as kept:
         found = conduct(work, kept).records(kept)
-    for title, some in rows.tables([record for record in found if record.status == "ok"]):
+    for title, some, _ in rows.tables([record for record in found if record.status == "ok"]):
         typer.echo(
             table(some, form) if form is not Form.TEXT else f"{title}\n{table(some, form)}\n"
         )

@@ -325,7 +325,7 @@ def _show(store: "Store", found: "Found") -> None:
         _show_primitives(store, found)
         return
     good = [r for r in found.records(store) if r.status == "ok"]
-    for title, some in rows.tables(good):
+    for title, some, _ in rows.tables(good):
         typer.echo(f"{title}\n{table(some, Form.TEXT)}\n")
     for line in bounds.lines(map(bounds.of_record, good)):
         typer.echo(line)

@@ -60,7 +60,8 @@ def update(
         return
     for name in dict.fromkeys(asked.board):
         here = [record for record in good if record.conditions.board == name]
-        for title, some in [*rows.tables(here), *_years(here, per_year, battery_mah)]:
+        tables = [one[:2] for one in rows.tables(here)]
+        for title, some in [*tables, *_years(here, per_year, battery_mah)]:
             errors = [bounds.of_record(_of_row(here, row)) for row in some]
             shown = figures(some, errors, form, _FIRST_LEFT_OUT)
             typer.echo(f"{title}\n{shown}\n")

@@ -122,13 +122,12 @@ def write_report(store: Store, path: Path) -> None:
     own_page = ("primitive", "library")
     good = [r for r in last if r.status == "ok" and r.subject.type not in own_page]
     tables = list(rows.tables(good))
-    errors = bounds.lines(map(bounds.of_record, good))
     if records:
         # Validating each piece of each chart takes longer than all the rest; the tests do it.
         with schemapi.debug_mode(arg=False):
-            page.write(render(records, libraries, tables, errors, baselines), path)
+            page.write(render(records, libraries, tables, baselines), path)
     elif libraries or tables:
-        values = {"libraries": libraries, "tables": tables, "errors": errors}
+        values = {"libraries": libraries, "tables": tables}
         page.write(page.render("others.html.jinja", **values), path)
     else:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
@@ -138,7 +137,6 @@ def render(
     records: Sequence[PrimitiveRecord],
     libraries: Sequence[Place] = (),
     tables: Sequence[rows.Table] = (),
-    errors: Sequence[str] = (),
     baselines: int = 0,
 ) -> str:
     """Render the report as HTML.
@@ -147,7 +145,6 @@ def render(
         records: of primitives.
         libraries: what was measured of libraries.
         tables: what was measured of other subjects.
-        errors: how far the tables' figures may be off.
         baselines: number of cases of harnesses alone, which have no row.
     """
     specifications: dict[str, Any] = {}
@@ -168,7 +165,6 @@ def render(
         estimated=ESTIMATED,
         libraries=libraries,
         tables=tables,
-        errors=errors,
         comparison=comparison,
         kinds=titles,
         columns=_COLUMNS,

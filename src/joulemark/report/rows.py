@@ -3,21 +3,33 @@
 import importlib.util
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from joulemark import subjects
+from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.subjects import Subject
 
-Table = tuple[str, Sequence[Mapping[str, Any]]]
-"""A title, and rows with the same columns."""
+
+class Table(NamedTuple):
+    """A table of some records."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]
+    """They have the same columns."""
+    errors: Sequence[str] = ()
+    """How far its figures may be off, and those of the tables before it that say nothing."""
 
 
 def tables(records: Sequence[Record[Subject]]) -> Iterator[Table]:
     """Yield the tables of good records, type by type."""
     ordered = sorted(records, key=lambda r: (r.subject.type, r.order))
-    for name, some in itertools.groupby(ordered, lambda record: record.subject.type):
-        yield from _of_page(name, "tables", _usual)(list(some))
+    for name, group in itertools.groupby(ordered, lambda record: record.subject.type):
+        some = list(group)
+        found = [Table(*one) for one in _of_page(name, "tables", _usual)(some)]
+        if found and not found[-1].errors:
+            found[-1] = found[-1]._replace(errors=bounds.lines(map(bounds.of_record, some)))
+        yield from found
 
 
 def line(record: Record[Subject]) -> str:
@@ -39,7 +51,7 @@ def _usual(records: Sequence[Record[Subject]]) -> Iterator[Table]:
     for title, some in itertools.groupby(records, lambda record: record.about.group):
         rows = [usual(record) for record in some]
         used = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
-        yield title, [{name: row[name] for name in used} for row in rows]
+        yield Table(title, [{name: row[name] for name in used} for row in rows])
 
 
 def _usual_line(record: Record[Subject]) -> str:

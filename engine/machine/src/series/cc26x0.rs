@@ -193,7 +193,8 @@ const DMA_AND_CRYPTO_ALWAYS: u32 = 0x0101_0000;
 const BUS_ON: u32 = 1 << 4;
 
 /// Start of the ROM's table of function tables, the index of the flash table, and the indices of
-/// its functions that erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`). The
+/// its functions that erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`, and of
+/// the driver library for the `CC26x2`). The
 /// others are left out. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x1000_0180;
 /// The ROM's HAPI table; its function that switches the high-frequency clock has no effect here
@@ -226,10 +227,8 @@ const FLASH_ERASE: usize = 5;
 const FLASH_PROGRAM: usize = 6;
 const TABLES: usize = 23;
 const FLASH_FUNCTIONS: usize = 10;
-/// Offset of `FlashProgram` in [`ROM_CODE`].
-const PROGRAM_AT: u32 = 0x1e;
 #[rustfmt::skip]
-static ROM_CODE: [u16; 115] = [
+static ERASE_CODE: [u16; 15] = [
     // FlashSectorErase(address)
     0xb510,          // push {r4, lr}
     0xf000, 0xf835,  // bl 70 <open>
@@ -242,6 +241,33 @@ static ROM_CODE: [u16; 115] = [
     0xf000, 0xf84b,  // bl ae <run>
     0xf000, 0xf855,  // bl c6 <close>
     0xbd10,          // pop {r4, pc}
+];
+/// The same where sectors have 8 KB and are more than 32.
+#[rustfmt::skip]
+static ERASE_CODE_OF_CC26X2: [u16; 25] = [
+    // FlashSectorErase(address)
+    0xb510,          // push {r4, lr}
+    0xf000, 0xf83f,  // bl 84 <open>
+    0x0b41,          // lsrs r1, r0, #13
+    0x2201,          // movs r2, #1
+    0x408a,          // lsls r2, r1
+    0x43d2,          // mvns r2, r2
+    0xf8c3, 0x20c0,  // str.w r2, [r3, #192]
+    0x3920,          // subs r1, #32
+    0x2201,          // movs r2, #1
+    0x408a,          // lsls r2, r1
+    0x43d2,          // mvns r2, r2
+    0xf8c3, 0x20c4,  // str.w r2, [r3, #196]
+    0x2206,          // movs r2, #6
+    0xf000, 0xf84f,  // bl c2 <run>
+    0xf06f, 0x0200,  // mvn.w r2, #0
+    0xf8c3, 0x20c4,  // str.w r2, [r3, #196]
+    0xf000, 0xf855,  // bl da <close>
+    0xbd10,          // pop {r4, pc}
+];
+/// What follows either of them; addresses are those after the first.
+#[rustfmt::skip]
+static PROGRAM_CODE: [u16; 100] = [
     // FlashProgram(bytes, address, count)
     0xb5f0,          // push {r4, r5, r6, r7, lr}
     0x4604,          // mov r4, r0
@@ -441,8 +467,7 @@ impl Cc26x0 {
         let factory = parameters.factory.as_ref();
         prcm[PROTOCOLS as usize / 4] = factory.map_or(0, |factory| factory.protocols.whole());
         let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
-        let is_cc26x2 = AonBlock::PowerManagement;
-        let is_cc26x2 = parameters.instances.base(Block::Aon(is_cc26x2)).is_some();
+        let is_cc26x2 = Self::has_power_management(&parameters);
         let aon = factory.map(|factory| -> Box<dyn AlwaysOn> {
             let identity = Identity {
                 device_id: factory.device_id.whole(),
@@ -489,15 +514,44 @@ impl Cc26x0 {
         }
     }
 
+    /// Whether a chip is a `CC26x2`, which has this block.
+    fn has_power_management(parameters: &Parameters) -> bool {
+        let block = Block::Aon(AonBlock::PowerManagement);
+        parameters.instances.base(block).is_some()
+    }
+
+    fn is_cc26x2(&self) -> bool {
+        Self::has_power_management(&self.parameters)
+    }
+
+    /// Whether a register of the flash controller is only held.
+    fn holds(&self, offset: u32) -> bool {
+        let flash = self.flash.as_ref();
+        flash.is_none_or(|flash| flash.read(offset).is_none())
+    }
+
+    /// The flash table, at an address, and the functions that it leads to.
+    fn flash_rom(start: u32, erase: &[u16]) -> Vec<u8> {
+        let code = start + 4 * FLASH_FUNCTIONS as u32;
+        let mut functions = [LEFT_OUT; FLASH_FUNCTIONS];
+        functions[FLASH_ERASE] = code | 1;
+        functions[FLASH_PROGRAM] = (code + 2 * erase.len() as u32) | 1;
+        let words = functions.iter().flat_map(|word| word.to_le_bytes());
+        let code = erase.iter().chain(&PROGRAM_CODE);
+        words.chain(code.flat_map(|half| half.to_le_bytes())).collect()
+    }
+
     /// The tables and emulated functions of a ROM that sets trims.
-    fn setup_rom() -> (u32, Vec<u8>) {
+    fn setup_rom(has_flash: bool) -> (u32, Vec<u8>) {
         let setup = ROM_START + 4 * SETUP_TABLES as u32;
         let osc = setup + 4 * SETUP_FUNCTIONS;
         let others = osc + 4 * 2;
         let code = others + 4 * TABLE_FUNCTIONS;
+        let flash = code + 2 * SETUP_CODE.len() as u32;
         let tables = (0..SETUP_TABLES).map(|table| match table {
             SETUP_TABLE => setup,
             OSC_TABLE => osc,
+            FLASH_TABLE if has_flash => flash,
             _ => others,
         });
         let functions = (0..SETUP_FUNCTIONS).map(|function| match function {
@@ -511,7 +565,11 @@ impl Cc26x0 {
         let code = SETUP_CODE
             .iter()
             .flat_map(|halfword| halfword.to_le_bytes());
-        (ROM_START, words.chain(code).collect())
+        let mut rom: Vec<u8> = words.chain(code).collect();
+        if has_flash {
+            rom.extend(Self::flash_rom(flash, &ERASE_CODE_OF_CC26X2));
+        }
+        (ROM_START, rom)
     }
 
     /// Map the alias that bypasses the write buffer to the regular address.
@@ -661,24 +719,19 @@ impl Peripherals for Cc26x0 {
         });
         let hapi = hapi.flat_map(u32::to_le_bytes).chain(RETURN.to_le_bytes());
         let hapi = (HAPI_START, hapi.collect());
-        if self.flash.is_none() {
-            return vec![hapi, Self::setup_rom()];
+        if self.is_cc26x2() {
+            return vec![hapi, Self::setup_rom(self.flash.is_some())];
         }
         let table = ROM_START + 4 * TABLES as u32;
-        let code = table + 4 * FLASH_FUNCTIONS as u32;
-        let others = code + 2 * ROM_CODE.len() as u32;
-        let others = others.next_multiple_of(4);
-        let (mut tables, mut functions) = ([others; TABLES], [LEFT_OUT; FLASH_FUNCTIONS]);
+        let mut code = Self::flash_rom(table, &ERASE_CODE);
+        code.resize(code.len().next_multiple_of(4), 0);
+        let others = table + code.len() as u32;
+        let mut tables = [others; TABLES];
         tables[FLASH_TABLE] = table;
         tables[AUX_TABLE] = AUX_START;
-        functions[FLASH_ERASE] = code | 1;
-        functions[FLASH_PROGRAM] = (code + PROGRAM_AT) | 1;
-        let words = tables.iter().chain(&functions);
-        let words = words.flat_map(|word: &u32| word.to_le_bytes());
-        let code = ROM_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
-        let padding = vec![0; ROM_CODE.len() % 2 * 2];
+        let words = tables.iter().flat_map(|word: &u32| word.to_le_bytes());
         let missing = (0..TABLE_FUNCTIONS).flat_map(|_| LEFT_OUT.to_le_bytes());
-        let code = code.chain(padding).chain(missing);
+        let code = code.into_iter().chain(missing);
         let aux_code = AUX_START + 4 * AUX_FUNCTIONS;
         let aux = (0..AUX_FUNCTIONS).map(|function| match function {
             AUX_POWER => aux_code | 1,
@@ -716,10 +769,11 @@ impl Peripherals for Cc26x0 {
                 0xe0 => Some(self.edges.evflags()),
                 _ => None,
             },
-            Block::Flash => match &self.flash {
-                Some(flash) => flash.read(offset),
-                None => self.read_aon(AonBlock::Flash, offset),
-            },
+            // Of a CC26x2, the other registers, which its start-up code sets, are held.
+            Block::Flash => {
+                let own = self.flash.as_ref().and_then(|flash| flash.read(offset));
+                own.or_else(|| self.read_aon(AonBlock::Flash, offset))
+            }
             Block::Vims => self.vims.read(offset, now),
             Block::Ioc => self.iocfg.get(offset as usize / 4).copied(),
             Block::Prcm => {
@@ -776,10 +830,9 @@ impl Peripherals for Cc26x0 {
                 }
             }
             Block::Flash => {
-                let Some(flash) = &mut self.flash else {
-                    return Ok(self.write_aon(AonBlock::Flash, offset, value, 4));
-                };
-                return flash.write(offset, value, now);
+                let flash = self.flash.as_mut();
+                let is_own = flash.map_or(Ok(false), |flash| flash.write(offset, value, now))?;
+                return Ok(is_own || self.write_aon(AonBlock::Flash, offset, value, 4));
             }
             Block::Vims if offset == 4 => self.vims.write_control(value, now)?,
             Block::Vims => return Ok(false),
@@ -814,7 +867,7 @@ impl Peripherals for Cc26x0 {
     fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
         let (block, offset) = match self.parameters.instances.find(Self::buffered(address)) {
             Some((Block::Aon(block), offset)) => (block, offset),
-            Some((Block::Flash, offset)) if self.flash.is_none() => (AonBlock::Flash, offset),
+            Some((Block::Flash, offset)) if self.holds(offset) => (AonBlock::Flash, offset),
             _ => return false,
         };
         self.write_aon(block, offset, value, width.bytes())

@@ -211,6 +211,34 @@ fn cc26x0_fails_where_a_sector_is_protected() {
 }
 
 #[test]
+fn cc26x2_has_a_second_word_of_sectors() {
+    let range = FlashRange {
+        start: 0,
+        size: 0x5_8000,
+        page: 8192,
+    };
+    let mut array = flash_of(&range);
+    let mut flash = Cc26x0Flash::new(range, times(), HZ);
+    // Sector 33, which sector 1's bit does not stand for.
+    for (kept, is_erased) in [([!2, u32::MAX], false), ([u32::MAX, !2], true)] {
+        put(&mut flash, 0, &OPEN);
+        put(&mut flash, 0, &[(KEPT, kept[0]), (KEPT + 4, kept[1])]);
+        put(
+            &mut flash,
+            0,
+            &[(ADDRESS, 0x1f84_2000), (COMMAND, 6), (EXECUTE, 0x15)],
+        );
+        flash.transfer(&mut array, Cycles(20_000)).unwrap();
+        assert_eq!(word(&array, 0x4_2000) == u32::MAX, is_erased);
+        put(&mut flash, 20_000, &[(COMMAND, 0x10), (EXECUTE, 0x15)]);
+    }
+    assert_eq!((word(&array, 0x4_1ffc), word(&array, 0x4_4000)), (0, 0));
+    put(&mut flash, 0, &[(LOCKED + 4, 2), (EXECUTE, 0x15)]);
+    put(&mut flash, 0, &[(COMMAND, 6), (EXECUTE, 0x15)]);
+    assert_eq!(flash.read(FMSTAT), Some(0x10), "locked");
+}
+
+#[test]
 fn cc26x0_refuses_by_name() {
     let (mut flash, _) = cc26x0();
     let refused = |result: Result<bool, joulemark_kernel::Fault>| result.unwrap_err().to_string();

@@ -15,14 +15,14 @@ def tables(records: Sequence[Record[ImageSubject]]) -> Iterator[Table]:
     """Yield the tables."""
     unknown = ("build", "flash B", "RAM B")
     rows = [usual(one) | {"wake-ups": one.value("wake_ups")} for one in records]
-    yield "Images", [{k: v for k, v in row.items() if k not in unknown} for row in rows]
+    yield Table("Images", [{k: v for k, v in row.items() if k not in unknown} for row in rows])
     for record in records:
         parts = {q.part for q in record.quantities if q.part.startswith("function ")}
         rows = [_row(record, part) for part in parts]
         rows.sort(key=lambda row: (-(row["µJ"] or 0), -(row["cycles"] or 0), row["function"]))
         if rows:
             title = f"Functions of {record.subject} on {record.conditions.board}"
-            yield title, rows[:MOST_FUNCTIONS]
+            yield Table(title, rows[:MOST_FUNCTIONS])
 
 
 def _row(record: Record[ImageSubject], part: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def tables(records: Sequence[Record[SlotSubject]]) -> Iterator[Table]:
     for title, with_network in (("Time slots", False), ("Time slots of networks", True)):
         some = [row(one) for one in records if bool(one.subject.motes) == with_network]
         if some:
-            yield title, some
+            yield Table(title, some)
 
 
 def line(found: Record[SlotSubject]) -> str:

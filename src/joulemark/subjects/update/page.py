@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.report.rows import Table
 from joulemark.subjects.update import UpdateSubject
@@ -41,7 +42,8 @@ def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
         ]
         if some:
             title = f"{size:,} bytes on {board}"
-            yield f"Bootloaders for updates of {title}", [_needs(one) for one in some]
+            errors = bounds.lines(map(bounds.of_record, some))
+            yield Table(f"Bootloaders for updates of {title}", [*map(_needs, some)], errors)
             rows = [_takes(one) for one in some]
             if len({one.subject.signature for one in some}) < len(some):
                 # A signature by several implementations or builds is told apart, as above.
@@ -52,7 +54,8 @@ def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
                 rows = [ways | row for ways, row in zip(which, rows, strict=True)]
             # A board without a radio in its file has none of its columns.
             used = [name for name in rows[0] if any(row[name] is not None for row in rows)]
-            yield f"Updates of {title}", [{name: row[name] for name in used} for row in rows]
+            shown = [{name: row[name] for name in used} for row in rows]
+            yield Table(f"Updates of {title}", shown, errors)
 
 
 def _needs(record: Record[UpdateSubject]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def _load(chip: Chip) -> ModuleType:
 
 def flash_page_bytes(chip: Chip) -> int:
     """Return the bytes of a flash page that the firmware can erase; 0 if it writes no flash."""
-    page: int = _load(chip).PAGE_BYTES
+    page: int = _load(chip).page_bytes(chip)
     # A chip's file without a flash controller gives no registers to write flash with.
     return page if any(name.startswith(("FLASH_", "NVMC_")) for name in chip.registers) else 0
 
@@ -51,7 +51,7 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     defines = {
         "CLOCK_HZ": f"{clock.hz}u",
         "SERIAL_INTERRUPT": interrupt,
-        "FLASH_PAGE_BYTES": _load(chip).PAGE_BYTES,
+        "FLASH_PAGE_BYTES": _load(chip).page_bytes(chip),
         **_load(chip).defines(board, clock),
     }
     return target_headers.board_header(defines)
@@ -78,7 +78,7 @@ def linker_script(chip: Chip) -> str:
     )
     boot = _load(chip).BOOT_BYTES
     kept = ""
-    page = _load(chip).PAGE_BYTES
+    page = _load(chip).page_bytes(chip)
     if page:
         # The two pages below the last one, which holds the configuration; reserved if the image
         # refers to kept_flash.

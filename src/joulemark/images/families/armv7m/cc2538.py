@@ -1,13 +1,17 @@
 """TI CC2538."""
 
+from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.images.families.armv7m._pl011 import PL011
 from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 44
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 2048
-"""Bytes of a flash page; 0 if the firmware does not write flash."""
+
+
+def page_bytes(_chip: Chip) -> int:
+    """Return the bytes of a flash page; 0 if the firmware does not write flash."""
+    return 2048
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

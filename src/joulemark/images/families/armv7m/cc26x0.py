@@ -1,14 +1,19 @@
 """TI CC13x0 and CC26x0."""
 
+from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.images.families.armv7m._pl011 import PL011
 from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 88
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 4096
-"""Bytes of a flash page; 0 if the firmware does not write flash."""
 _PIN = r"(DIO)(\d|[12]\d|3[01])"
+
+
+def page_bytes(chip: Chip) -> int:
+    """Return the bytes of a flash page; 0 if the firmware does not write flash."""
+    # A CC26x2 has more than 32 sectors, for which there is a second register, and of 8 KB.
+    return 8192 if "FLASH_FSM_SECTOR2" in chip.registers else 4096
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

@@ -1,16 +1,20 @@
 """Nordic nRF52."""
 
+from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
 from joulemark.images.target_headers import pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 4096
-"""Bytes of a flash page; 0 if the firmware does not write flash."""
 _PIN = r"P([01])\.([0-2]\d|3[01])"
 _BAUDRATES = {115200: 0x01D7E000, 230400: 0x03AFB000, 460800: 0x075F7000, 1000000: 0x10000000}
 """Values of the BAUDRATE register, from the maker's header (nrf52840_bitfields.h)."""
+
+
+def page_bytes(_chip: Chip) -> int:
+    """Return the bytes of a flash page; 0 if the firmware does not write flash."""
+    return 4096
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

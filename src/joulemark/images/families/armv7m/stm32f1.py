@@ -1,12 +1,16 @@
 """ST STM32F1."""
 
+from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.images.target_headers import divider, pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 1024
-"""Bytes of a flash page; 0 if the firmware does not write flash."""
+
+
+def page_bytes(_chip: Chip) -> int:
+    """Return the bytes of a flash page; 0 if the firmware does not write flash."""
+    return 1024
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

@@ -1,15 +1,19 @@
 """ST STM32L4+."""
 
+from joulemark._engine import Chip
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
 from joulemark.images.target_headers import pin, serial_port
 
 BOOT_BYTES = 0
 """Bytes at the end of flash that configure the boot ROM."""
-PAGE_BYTES = 0
-"""Bytes of a flash page; 0 if the firmware does not write flash."""
 _CLOCK_HZ = 20_000_000
 """What the firmware sets: flash has no wait states then."""
+
+
+def page_bytes(_chip: Chip) -> int:
+    """Return the bytes of a flash page; 0 if the firmware does not write flash."""
+    return 0
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:
