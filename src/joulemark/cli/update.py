@@ -91,7 +91,8 @@ def _flat(
     errors = []
     for record in good:
         row: dict[str, Any] = {"board": record.conditions.board}
-        for _, some in [*tabled.tables([record]), *_years([record], per_year, battery_mah)]:
+        of_stages = [one[:2] for one in tabled.tables([record])]
+        for _, some in [*of_stages, *_years([record], per_year, battery_mah)]:
             row |= some[0]
         rows.append({**row, "does not fit": None})
         errors.append(bounds.of_record(record))
