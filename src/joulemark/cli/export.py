@@ -11,6 +11,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
+from joulemark.words import counted
 
 
 class Format(StrEnum):
@@ -48,4 +49,5 @@ def export(
     with Store(store, "read") as opened:
         count = write(opened, form.value, out, history=history, long=long)
     if out is not None:
-        typer.echo(f"{count} {'quantities' if long else 'records'}: {out}")
+        what = f"{count:,} quantities" if long else counted(count, "record")
+        typer.echo(f"{what}: {out}")
