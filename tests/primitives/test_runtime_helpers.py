@@ -11,6 +11,7 @@ from joulemark._engine import Image, Machine
 from joulemark.catalogue import boards, chips
 from joulemark.errors import ToolError
 from joulemark.images.targets import board_target
+from joulemark.project import FIRMWARE
 
 CASES = 64
 BUDGET_CYCLES = 100_000_000
@@ -34,7 +35,7 @@ def build(folder: Path, compiler: str, optimisation: str, *, whole: bool = False
         (folder / name).write_text(text)
     (folder / "linker.ld").write_text(target.linker_script)
     (folder / "description.ld").write_text("")
-    includes = [f"-I{path}" for path in (*target.include_folders, folder)]
+    includes = [f"-I{path}" for path in (*target.include_folders, FIRMWARE / "hal", folder)]
     program = Path(__file__).with_name("runtime_helpers.c")
     sources = [program, *(s for s in target.sources if s.name != "hal.c")]
     objects = []
