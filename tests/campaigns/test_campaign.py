@@ -53,7 +53,7 @@ def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
     [
         ("primitives = []", "primitives: unknown key.*primitive"),
         ('size = "16"', "size"),
-        ("size = [-1]", "size.*greater than or equal to 0"),
+        ("size = [-1]", "size.*must be at least 0"),
         ("size = [true]", "size"),
         ("size = []", "size"),
         ("trials = 0", "trials"),

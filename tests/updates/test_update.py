@@ -1,5 +1,6 @@
 """Updates of emulated devices: what they start, what they refuse, and what the command says."""
 
+import csv
 import json
 import re
 from dataclasses import replace
@@ -169,13 +170,20 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     asked = ["--board", "openmote-cc2538", "--image", "2K", "--signature", "ecdsa-p256"]
     store = f"{tmp_path}/store.db"
     done = joulemark("update", *asked, "--store", store, "--format", "json")
-    needs, takes, year = (json.loads(text) for text in re.split(r"(?<=\])\n", done.stdout.strip()))
-    assert needs[0]["signature"] == "ecdsa-p256"
+    (row,) = json.loads(done.stdout)
+    assert (row["board"], row["signature"]) == ("openmote-cc2538", "ecdsa-p256")
     # A manifest fills two frames of 116 bytes and more, the image 18.
-    assert takes[0]["frames"] == -(-needs[0]["manifest B"] // 116) + 18
-    assert takes[0]["on air B"] == 2048 + needs[0]["manifest B"] + 17 * takes[0]["frames"]
-    assert year[0]["received by"] == "radio"
-    assert "flash" in takes[0]["errors"]
+    assert row["frames"] == -(-row["manifest B"] // 116) + 18
+    assert row["on air B"] == 2048 + row["manifest B"] + 17 * row["frames"]
+    assert (row["received by"], row["does not fit"]) == ("radio", None)
+    assert "flash" in row["errors"]
+    (flat,) = csv.DictReader(
+        joulemark("update", *asked, "--store", store, "--format", "csv").stdout.splitlines()
+    )
+    assert {name: flat[name] for name in ("signature", "frames")} == {
+        "signature": "ecdsa-p256",
+        "frames": str(row["frames"]),
+    }
     again = joulemark("update", *asked, "--store", store, "--format", "json")
     assert again.stdout == done.stdout
     report = tmp_path / "report.html"

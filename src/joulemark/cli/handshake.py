@@ -191,9 +191,9 @@ def handshake(
         say("\n".join(lines))
 
 
-_OF_PROTOCOLS = frozenset({"records", "request_size", "response_size", "loss", "runs", "seed"})
-_OF_BENCH = frozenset({"primitive", "board", "implementation", "opt", "message_4", "ad_size"})
-_NOT_OF_PROTOCOLS = (_OF_BENCH - {"board", "opt"}) | {"per_day", "battery_mah", "store"}
+_OF_PROTOCOLS = {"--records", "--request-size", "--response-size", "--loss", "--runs", "--seed"}
+_OF_BENCH = {"--primitive", "--board", "--implementation", "--opt", "--message-4", "--ad-size"}
+_NOT_OF_PROTOCOLS = (_OF_BENCH - {"--board", "--opt"}) | {"--per-day", "--battery-mah", "--store"}
 
 
 def _refuse_of_others(context: typer.Context, *, of_protocol: bool, on_air: bool) -> None:
@@ -208,11 +208,11 @@ def _refuse_of_others(context: typer.Context, *, of_protocol: bool, on_air: bool
         others, mend = _OF_BENCH | _OF_PROTOCOLS, "leave it out: the network's file says it"
     else:
         others, mend = _OF_PROTOCOLS, "give --protocol with it"
-    for name in sorted(others):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            option = next(p.opts[0] for p in context.command.params if p.name == name)
-            raise InputError("says nothing here", option, mend)
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        said = source is not None and source.name == "COMMANDLINE"
+        if said and parameter.opts[0] in others:
+            raise InputError("says nothing here", parameter.opts[0], mend)
 
 
 def _on_bench(asked: "HandshakeOptions", store: "Store") -> _Priced:
