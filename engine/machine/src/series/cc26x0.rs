@@ -538,7 +538,9 @@ impl Cc26x0 {
         functions[FLASH_PROGRAM] = (code + 2 * erase.len() as u32) | 1;
         let words = functions.iter().flat_map(|word| word.to_le_bytes());
         let code = erase.iter().chain(&PROGRAM_CODE);
-        words.chain(code.flat_map(|half| half.to_le_bytes())).collect()
+        words
+            .chain(code.flat_map(|half| half.to_le_bytes()))
+            .collect()
     }
 
     /// The tables and emulated functions of a ROM that sets trims.
