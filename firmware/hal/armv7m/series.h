@@ -11,8 +11,8 @@ void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
-/* flash.h is there where FLASH_PAGE_BYTES is not 0. Where flash, which holds the handlers, cannot be
-   read while it changes, its functions call those of the ROM with interrupts off. */
+/* flash.h is there where FLASH_PAGE_BYTES is not 0. Where flash, which holds the handlers, cannot
+   be read while it changes, its functions call those of the ROM with interrupts off. */
 
 /* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) for the serial port's
    interrupt. */
