@@ -74,6 +74,55 @@ LEAKS(rare_32) {
         sink++;
 }
 
+LEAKS(rare_12) {
+    if ((hidden16((uint16_t)(s[3] | s[4] << 8)) & 0xfff) == 0x5a5) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rare_20) {
+    if ((hidden(word(s)) & 0xfffff) == 0xdeadb) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rare_24) {
+    if (hidden(word(s)) >> 8 == 0xdeadbe) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rare_28) {
+    if (hidden(word(s + 1)) << 4 == 0xeadbeef0) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rare_in_two_words) {
+    uint32_t differ = (word(s) ^ 0xdeadbeef) | (word(s + 4) ^ 0x01234567);
+    if (hidden(differ) == 0) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rarely_below) {
+    if (hidden16((uint16_t)(s[5] | s[6] << 8)) < 3) /* leak: branch */
+        sink++;
+}
+
+LEAKS(rare_address_16) {
+    uint16_t differs = hidden16((uint16_t)(s[3] | s[4] << 8)) ^ 0xa5a5;
+    uint16_t is_not = (uint16_t)(differs | (uint16_t)(0 - differs)) >> 15;
+    sink = table[hidden16(is_not)]; /* leak: address */
+}
+
+LEAKS(rare_address_32) {
+    uint32_t differs = hidden(word(s)) ^ 0xdeadbeef;
+    uint32_t is_not = (differs | (0 - differs)) >> 31;
+    sink = table[hidden(is_not)]; /* leak: address */
+}
+
+LEAKS(rare_carry) {
+    uint32_t sum = hidden(word(s)) + 1;
+    if (hidden(sum) == 0) /* leak: branch */
+        sink++;
+}
+
 LEAKS(carry) {
     uint16_t a = hidden16((uint16_t)(s[0] | s[1] << 8)), b = hidden16((uint16_t)(s[2] | s[3] << 8));
     if ((uint16_t)(a + b) < a) /* leak: branch */
@@ -84,6 +133,103 @@ LEAKS(sign) {
     int16_t x = (int16_t)hidden16((uint16_t)(s[0] << 8 | s[1]));
     if (x < 0) /* leak: branch */
         sink++;
+}
+
+LEAKS(borrow) {
+    uint16_t a = hidden16((uint16_t)(s[0] | s[1] << 8)), b = hidden16((uint16_t)(s[2] | s[3] << 8));
+    if (a < b) /* leak: branch */
+        sink++;
+}
+
+LEAKS(signed_order) {
+    int16_t a = (int16_t)hidden16((uint16_t)(s[0] | s[1] << 8));
+    int16_t b = (int16_t)hidden16((uint16_t)(p[2] | p[3] << 8));
+    if (a < b) /* leak: branch */
+        sink++;
+}
+
+LEAKS(order_of_words) {
+    if (hidden(word(s)) < hidden(word(p))) /* leak: branch */
+        sink++;
+}
+
+LEAKS(both) {
+    if (hidden16(s[0]) > 3 && hidden16(s[1]) > 200) /* leak: branch */
+        sink++;
+}
+
+LEAKS(length_in_bits) {
+    for (uint16_t x = hidden16(s[2]); x != 0; x = hidden16(x >> 1)) /* leak: branch */
+        sink++;
+}
+
+LEAKS(bit_by_bit) {
+    for (uint16_t i = 0; i < 8; i++)
+        if (hidden16(s[7] >> i) & 1) /* leak: branch */
+            sink += i;
+}
+
+LEAKS(reduced_by_subtraction) {
+    uint16_t x = hidden16(s[15]);
+    while (x >= 5) /* leak: branch */
+        x = hidden16(x - 5);
+    sink = x;
+}
+
+LEAKS(greatest_common_divisor) {
+    uint16_t a = hidden16(s[5]), b = hidden16(s[8]);
+    while (a != b) {                     /* leak: branch */
+        if (hidden16(a) > hidden16(b)) { /* leak: branch */
+            sink = 1;
+            a = hidden16(a - b);
+        } else {
+            sink = 2;
+            b = hidden16(b - a);
+        }
+    }
+}
+
+LEAKS(sorted) {
+    volatile uint8_t x[4] = {s[9], s[3], s[12], s[1]};
+    for (uint16_t i = 0; i < 3; i++) {
+        uint8_t a = x[i], b = x[i + 1];
+        if (a > b) { /* leak: branch */
+            x[i] = b;
+            x[i + 1] = a;
+        }
+    }
+}
+
+LEAKS(end_of_a_string) {
+    uint16_t length = 0;
+    while (hidden16(s[length]) != 9) /* leak: branch */
+        length++;
+    sink = length;
+}
+
+LEAKS(search) {
+    for (uint16_t i = 0; i < 16; i++)
+        if (hidden16(p[i]) == s[4]) { /* leak: branch */
+            sink = i;
+            break;
+        }
+}
+
+LEAKS(digit_of_hexadecimal) {
+    uint16_t digit = hidden16(s[9] >> 4);
+    sink = '0';
+    if (digit > 9) /* leak: branch */
+        sink += 'a' - 10 - '0';
+}
+
+LEAKS(candidate_that_is_rejected) {
+    if (hidden16((uint16_t)((s[1] << 8 | s[0]) & 0xfff)) >= 3329) /* leak: branch */
+        sink++;
+}
+
+LEAKS(remaining_length) {
+    for (uint16_t left = 8; left > (s[3] & 7); left--) /* leak: branch */
+        sink += left;
 }
 
 LEAKS(load_address) {
@@ -119,6 +265,257 @@ LEAKS(through_the_stack) {
         sink++;
 }
 
+LEAKS(through_a_sum) {
+    uint16_t x = (uint16_t)(s[0] + hidden16(p[0]));
+    if (hidden16(x) & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_carry_of_words) {
+    uint64_t sum = (uint64_t)hidden(word(s)) + hidden(word(p)); /* leak: branch (msp430) */
+    if (hidden((uint32_t)(sum >> 32)) != 0)                     /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_difference) {
+    uint32_t x = hidden(word(p)) - hidden(word(s));
+    if (hidden(x) & 0x10000) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_product) {
+    uint16_t x = (uint16_t)(hidden16(s[0]) * hidden16(5));
+    if (hidden16(x) & 2) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_shift) {
+    uint32_t x = hidden(word(s)) << 5;
+    if (hidden(x) & 0x20) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_rotation) {
+    uint32_t x = hidden(word(s));
+    x = x << 9 | x >> 23;
+    if (hidden(x) >> 31) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_mask) {
+    uint16_t x = hidden16(s[0] ^ p[0]);
+    if (hidden16(x) & 8) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_shares) {
+    volatile uint8_t one_share = s[0] ^ p[0], other_share = p[0];
+    if ((one_share ^ other_share) & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_parity) {
+    uint16_t x = s[0];
+    x ^= x >> 4;
+    x ^= x >> 2;
+    x ^= x >> 1;
+    if (hidden16(x) & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_sign) {
+    int16_t x = (int16_t)hidden16((uint16_t)(s[1] << 8));
+    uint16_t sign = (uint16_t)(x >> 15);
+    if (hidden16(sign)) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_byte_of_a_word) {
+    *(volatile uint32_t *)(void *)(table + 32) = word(s);
+    if (table[34] & 4) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_word_of_bytes) {
+    for (uint16_t i = 0; i < 4; i++)
+        table[36 + i] = i == 2 ? s[6] : p[6];
+    uint32_t x = *(volatile uint32_t *)(void *)(table + 36);
+    if (hidden(x) & 0x20000) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_bytes_in_reverse) {
+    for (uint16_t i = 0; i < 16; i++)
+        table[63 - i] = s[i];
+    if (table[48] & 16) /* leak: branch */
+        sink++;
+}
+
+struct pair {
+    volatile uint8_t first;
+    volatile uint8_t second;
+};
+
+static __attribute__((noinline)) void move(struct pair *to, const uint8_t *from) {
+    to->first = from[0];
+    to->second = known[0];
+}
+
+LEAKS(through_a_field) {
+    struct pair pair;
+    move(&pair, s);
+    if (pair.first & 1) /* leak: branch */
+        sink++;
+}
+
+static __attribute__((noinline)) uint16_t of_many(uint16_t a, uint16_t b, uint16_t c, uint16_t d,
+                                                  uint16_t e, uint16_t f, uint16_t g, uint16_t h,
+                                                  uint16_t i, uint16_t j) {
+    return hidden16((uint16_t)(a + b + c + d + e + f + g + h + i)) & hidden16(j);
+}
+
+LEAKS(through_an_argument_on_the_stack) {
+    if (of_many(1, 2, 3, 4, 5, 6, 7, 8, 9, s[0])) /* leak: branch */
+        sink++;
+}
+
+static const uint8_t *volatile kept_pointer;
+
+LEAKS(through_a_pointer_in_memory) {
+    kept_pointer = s + 2;
+    if (hidden16(*kept_pointer) & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_a_second_call) {
+    table[70] = s[11];
+    sink = deep(3, 1);
+    if (hidden16(table[70]) & 2) /* leak: branch */
+        sink++;
+}
+
+LEAKS(table_of_halfwords) {
+    static volatile uint16_t halves[16];
+    sink = halves[hidden16(s[1] & 15)]; /* leak: address */
+}
+
+LEAKS(table_of_words) {
+    static volatile uint32_t words[16];
+    sink = words[hidden16(s[1] >> 4)]; /* leak: address */
+}
+
+LEAKS(table_of_rows) {
+    static volatile uint8_t rows[4][8];
+    sink = rows[hidden16(s[1] & 3)][p[14] & 7]; /* leak: address */
+}
+
+LEAKS(table_of_a_table) {
+    uint16_t first = hidden16(table[p[0]] ^ s[0]);
+    sink = table[first & 0xff]; /* leak: address */
+}
+
+LEAKS(one_bit_of_an_address) {
+    sink = table[hidden16((s[0] & 1) << 7)]; /* leak: address */
+}
+
+LEAKS(highest_bits_as_an_index) {
+    sink = table[hidden(word(s) >> 28)]; /* leak: address */
+}
+
+LEAKS(sum_as_an_index) {
+    sink = table[hidden16((uint16_t)(s[0] + s[1]) & 0x7f)]; /* leak: address */
+}
+
+LEAKS(pointer_of_a_secret) {
+    const volatile uint8_t *at = table + hidden16(s[0]);
+    sink = *at; /* leak: address */
+}
+
+LEAKS(pointer_that_is_kept) {
+    static const volatile uint8_t *volatile at;
+    at = table + hidden16(s[0]);
+    const volatile uint8_t *again = at;
+    sink = *again; /* leak: address */
+}
+
+LEAKS(histogram) {
+    static volatile uint16_t counts[16];
+    for (uint16_t i = 0; i < 3; i++)
+        counts[hidden16(s[i] & 15)]++; /* leak: address */
+}
+
+LEAKS(permutation) {
+    for (uint16_t i = 0; i < 3; i++)
+        table[hidden16(s[i])] = (uint8_t)i; /* leak: address */
+}
+
+#ifdef __riscv
+#define SCRATCH , "a0"
+#else
+#define SCRATCH
+#endif
+
+/* An interrupt that copies a secret, and one amid a comparison. */
+static volatile uint16_t seen;
+
+static __attribute__((used)) void handle(void) {
+    seen = secret[5];
+}
+
+#if defined(__arm__)
+static uint32_t vectors[16] __attribute__((aligned(512)));
+
+static inline void prepare(void) {
+    vectors[11] = (uint32_t)(uintptr_t)handle;
+    *(volatile uint32_t *)0xe000ed08 = (uint32_t)(uintptr_t)vectors; /* VTOR */
+}
+#define INTERRUPT "svc 0\n"
+#define COMPARE "cmp %0, #4\n" INTERRUPT "bne 1f\nnop\n1:"
+#elif defined(__riscv)
+__attribute__((naked, aligned(4), used)) static void trap(void) {
+    __asm__ volatile("csrw mscratch, a0\n"
+                     "addi sp, sp, -16\nsw ra, 0(sp)\nsw a5, 4(sp)\nsw a4, 8(sp)\n"
+                     "call handle\n"
+                     "lw ra, 0(sp)\nlw a5, 4(sp)\nlw a4, 8(sp)\naddi sp, sp, 16\n"
+                     "csrr a0, mepc\naddi a0, a0, 4\ncsrw mepc, a0\n"
+                     "csrr a0, mscratch\nmret");
+}
+
+static inline void prepare(void) {
+    __asm__ volatile("csrw mtvec, %0" : : "r"(trap));
+}
+#define INTERRUPT "ecall\n"
+#define COMPARE "mv a0, %0\n" INTERRUPT "addi a0, a0, -4\nbnez a0, 1f\nnop\n1:"
+#else
+/* Port 1, by its flag (MSP430F1611 data sheet, interrupt vector addresses). */
+__attribute__((naked, used)) static void trap(void) {
+    __asm__ volatile("push r12\npush r13\npush r14\npush r15\n"
+                     "mov.b #0, &0x23\ncall #handle\n"
+                     "pop r15\npop r14\npop r13\npop r12\nreti");
+}
+__attribute__((section("port1_vector"), used)) static void (*const port1)(void) = trap;
+
+static inline void prepare(void) {
+    *(volatile uint8_t *)0x25 = 1; /* P1IE */
+    __asm__ volatile("eint\nnop");
+}
+#define INTERRUPT "mov.b #1, &0x23\nnop\n"
+#define COMPARE "cmp #4, %0\n" INTERRUPT "jne 1f\nnop\n1:"
+#endif
+
+LEAKS(through_an_interrupt) {
+    prepare();
+    __asm__ volatile(INTERRUPT : : : "memory");
+    if (hidden16(seen) & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(over_an_interrupt) {
+    prepare();
+    uint16_t x = hidden16(s[2]);
+    __asm__ volatile(COMPARE : : "r"(x) : "cc", "memory" SCRATCH); /* leak: branch */
+}
+
 static void add_one(void) {
     sink++;
 }
@@ -150,7 +547,7 @@ LEAKS(product_and_sum) {
 #ifdef HAS_DIVISION
 LEAKS(quotient) {
     uint32_t a = hidden(word(s));
-    sink = a / (one + 6); /* leak: time */
+    sink = a / (one + 6); /* leak: time (m3, m4) */
 }
 
 LEAKS(signed_quotient) {
@@ -159,9 +556,16 @@ LEAKS(signed_quotient) {
 }
 
 LEAKS(divisor) {
-    sink = (one + 1000) / hidden(s[0] | 1u); /* leak: time */
+    sink = (one + 1000) / hidden(s[0] | 1u); /* leak: time (m3, m4) */
 }
-#else
+
+LEAKS(signed_remainder) {
+    int32_t a = (int32_t)hidden(word(s));
+    sink = (uint32_t)(a % (int32_t)(one + 6)); /* leak: time */
+}
+#endif
+
+#ifdef __MSP430__
 LEAKS(multiplied_in_hardware) {
     uint16_t x = hidden16((uint16_t)(s[0] | s[1] << 8));
     *(volatile uint16_t *)0x130 = x;
@@ -174,6 +578,39 @@ LEAKS(multiplied_in_hardware) {
 
 LEAKS(dma_pointer) {
     *(volatile uint16_t *)0x1e2 = hidden16((uint16_t)(uintptr_t)(table + s[0])); /* leak: pointer */
+}
+
+LEAKS(through_dma) { /* MSP430F1611: DMA0 copies a block of bytes at once */
+    *(volatile uint16_t *)0x1e2 = (uint16_t)(uintptr_t)s;
+    *(volatile uint16_t *)0x1e4 = (uint16_t)(uintptr_t)(table + 128);
+    *(volatile uint16_t *)0x1e6 = 16;
+    *(volatile uint16_t *)0x1e0 = 0x1fd1;
+    __asm__ volatile("nop");
+    if (hidden16(table[130]) & 1) /* leak: branch */
+        sink++;
+}
+#elif defined(HAS_ECB)
+struct ecb { /* nRF52840: ECB's key, what it encrypts, and the result */
+    uint8_t key[16];
+    uint8_t clear[16];
+    volatile uint8_t cipher[16];
+};
+static struct ecb ecbs[4];
+
+LEAKS(pointer_of_ecb) {
+    uint32_t at = (uint32_t)(uintptr_t)(ecbs + (s[0] & 3));
+    *(volatile uint32_t *)0x4000e504 = hidden(at); /* leak: pointer */
+}
+
+LEAKS(through_ecb) {
+    for (uint16_t i = 0; i < 16; i++)
+        ecbs[0].key[i] = s[i];
+    *(volatile uint32_t *)0x4000e504 = (uint32_t)(uintptr_t)ecbs;
+    *(volatile uint32_t *)0x4000e000 = 1;
+    while (*(volatile uint32_t *)0x4000e100 == 0) {
+    }
+    if (hidden16(ecbs[0].cipher[0]) & 1) /* leak: branch */
+        sink++;
 }
 #endif
 
@@ -235,6 +672,8 @@ KEEPS(cancelled) {
     uint16_t x = s[0];
 #ifdef __arm__
     __asm__ volatile("eor %0, %0, %0" : "+r"(x));
+#elif defined(__riscv)
+    __asm__ volatile("xor %0, %0, %0" : "+r"(x));
 #else
     __asm__ volatile("xor %0, %0" : "+r"(x));
 #endif
@@ -279,6 +718,240 @@ KEEPS(rejection_that_is_public) {
 KEEPS(small_products) {
     uint16_t a = s[0], b = s[1];
     sink = (uint32_t)(uint16_t)(a * b);
+}
+
+KEEPS(swap_of_arrays) {
+    static uint8_t x[16], y[16];
+    uint16_t mask = hidden16((uint16_t)(0 - (s[0] & 1)));
+    for (uint16_t i = 0; i < 16; i++) {
+        uint16_t differ = (s[i] ^ p[i]) & mask;
+        x[i] = (uint8_t)(s[i] ^ differ);
+        y[i] = (uint8_t)(p[i] ^ differ);
+    }
+    sink = x[p[15] & 15] ^ y[0];
+}
+
+KEEPS(swap_of_bits) { /* SWAPMOVE of fixslicing: Adomnicai and Peyrin (2021) */
+    uint32_t a = hidden(word(s)), b = hidden(word(s + 4));
+    uint32_t x = (b ^ a >> 2) & 0x33333333;
+    b ^= x;
+    a ^= x << 2;
+    sink = a;
+    sink = b;
+}
+
+KEEPS(planes_of_a_box) { /* GIFT's S-box on four planes: Banik and others (2017) */
+    uint32_t a = word(s), b = word(s + 4), c = word(s + 8), d = word(s + 12);
+    b ^= a & c;
+    a ^= b & d;
+    c ^= a | b;
+    d ^= c;
+    b ^= d;
+    d = ~d;
+    c ^= a & b;
+    sink = a;
+    sink = b;
+    sink = c;
+    sink = d;
+}
+
+KEEPS(product_of_shares) { /* Ishai, Sahai and Wagner (2003) */
+    uint32_t random = hidden(word(p));
+    uint32_t a0 = word(s), a1 = word(s + 4), b0 = word(s + 8), b1 = word(s + 12);
+    uint32_t cross = (random ^ (a0 & b1)) ^ (a1 & b0);
+    sink = (a0 & b0) ^ random;
+    sink = (a1 & b1) ^ cross;
+}
+
+KEEPS(quarter_round) { /* of ChaCha: RFC 8439 */
+    uint32_t a = word(s), b = word(s + 4), c = word(s + 8), d = word(s + 12);
+    a += b;
+    d ^= a;
+    d = hidden(d << 16 | d >> 16);
+    c += d;
+    b ^= c;
+    b = hidden(b << 12 | b >> 20);
+    sink = a;
+    sink = b;
+    sink = c;
+    sink = d;
+}
+
+KEEPS(row_of_keccak) { /* chi: FIPS 202 */
+    uint32_t a[5];
+    for (uint16_t i = 0; i < 5; i++)
+        a[i] = hidden(word(s + 2 * i));
+    for (uint16_t i = 0; i < 5; i++)
+        sink = a[i] ^ (~a[(i + 1) % 5] & a[(i + 2) % 5]);
+}
+
+KEEPS(sum_of_words_with_carries) {
+    uint16_t carry = 0;
+    for (uint16_t i = 0; i < 8; i++) {
+        uint32_t sum = (uint32_t)(s[2 * i] | s[2 * i + 1] << 8) + p[i] + carry;
+        table[i] = (uint8_t)sum;
+        carry = hidden16((uint16_t)(sum >> 16));
+    }
+    sink = carry;
+}
+
+KEEPS(reduced_by_a_mask) {
+    uint16_t x = hidden16((uint16_t)((s[0] | s[1] << 8) & 0xfff));
+    uint16_t less = (uint16_t)(x - 3329);
+    uint16_t mask = hidden16((uint16_t)(0 - (less >> 15)));
+    sink = (uint16_t)(less + (3329 & mask));
+}
+
+KEEPS(larger_by_a_mask) {
+    uint16_t a = s[0], b = s[1];
+    uint16_t mask = hidden16((uint16_t)(0 - (hidden16((uint16_t)(a - b)) >> 15)));
+    sink = (uint16_t)((a & (uint16_t)~mask) | (b & mask));
+}
+
+KEEPS(absolute_by_a_mask) {
+    uint16_t x = hidden16((uint16_t)(s[0] | s[1] << 8));
+    uint16_t mask = hidden16((uint16_t)(0 - (x >> 15)));
+    sink = (uint16_t)((x ^ mask) - mask);
+}
+
+KEEPS(is_zero_without_branch) {
+    uint32_t x = hidden(word(s));
+    sink = 1 ^ hidden((x | (0 - x)) >> 31);
+}
+
+KEEPS(number_of_bits) {
+    uint32_t x = hidden(word(s));
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    sink = x;
+}
+
+KEEPS(parity) {
+    uint32_t x = hidden(word(s));
+    x ^= x >> 16;
+    x ^= x >> 8;
+    x ^= x >> 4;
+    sink = hidden(x) & 15;
+}
+
+KEEPS(bytes_in_reverse) {
+    uint32_t x = hidden(word(s));
+    sink = x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24;
+}
+
+KEEPS(bits_in_reverse) {
+    uint16_t x = s[0], y = 0;
+    for (uint16_t i = 0; i < 8; i++)
+        y = hidden16((uint16_t)(y << 1 | (x >> i & 1)));
+    sink = y;
+}
+
+KEEPS(doubled_in_a_field) { /* of AES: FIPS 197 */
+    uint16_t x = s[0];
+    sink = (uint16_t)(x << 1) ^ (hidden16((uint16_t)(0 - (x >> 7))) & 0x11b);
+}
+
+KEEPS(product_in_a_field) {
+    uint16_t x = s[0], y = s[1], product = 0;
+    for (uint16_t i = 0; i < 8; i++) {
+        product ^= (uint16_t)(x << i) & hidden16((uint16_t)(0 - (y >> i & 1)));
+    }
+    sink = product;
+}
+
+KEEPS(ladder_that_swaps) {
+    uint16_t a = 1, b = p[0];
+    for (uint16_t i = 0; i < 8; i++) {
+        uint16_t mask = hidden16((uint16_t)(0 - (s[2] >> i & 1)));
+        uint16_t differ = (a ^ b) & mask;
+        a ^= differ;
+        b ^= differ;
+        b = hidden16((uint16_t)(a + b));
+        a = hidden16((uint16_t)(a + a));
+    }
+    sink = a;
+}
+
+KEEPS(reduced_by_barrett) {
+    uint16_t x = hidden16((uint16_t)(s[0] | s[1] << 8)) & 0xfff;
+    uint16_t quotient = (uint16_t)((uint16_t)(x >> 4) * 5) >> 10;
+    sink = (uint16_t)(x - quotient * 3329);
+}
+
+KEEPS(copied) {
+    for (uint16_t i = 0; i < 16; i++)
+        table[80 + i] = s[i];
+    for (uint16_t i = 0; i < 16; i++)
+        sink = table[80 + i];
+}
+
+KEEPS(kept_on_the_stack) {
+    sink = deep(5, s[4]);
+}
+
+KEEPS(argument_among_public_ones) {
+    if (of_many(1, 2, 3, 4, s[0], 6, 7, 8, 9, 0)) /* AND with nothing */
+        sink++;
+}
+
+KEEPS(field_beside_a_secret) {
+    struct pair pair;
+    move(&pair, s);
+    if (pair.second & 1)
+        sink++;
+}
+
+KEEPS(byte_beside_a_secret) {
+    for (uint16_t i = 0; i < 4; i++)
+        table[40 + i] = i == 2 ? s[6] : p[6];
+    uint32_t x = *(volatile uint32_t *)(void *)(table + 40);
+    if (hidden(x) & 0x100)
+        sink++;
+    sink = table[hidden(x) >> 24];
+}
+
+KEEPS(cleared) {
+    volatile uint8_t kept[8];
+    for (uint16_t i = 0; i < 8; i++)
+        kept[i] = s[i];
+    for (uint16_t i = 0; i < 8; i++)
+        kept[i] = 0;
+    for (uint16_t i = 0; i < 8; i++)
+        if (kept[i] != 0)
+            sink++;
+}
+
+KEEPS(register_that_is_used_again) {
+    uint16_t x = hidden16(s[0]);
+    sink = x;
+    x = hidden16(p[0]);
+    while (x >= 5)
+        x = hidden16(x - 5);
+    sink = x;
+}
+
+KEEPS(shifted_out) {
+    uint32_t x = hidden(word(s)) << 16;
+    if (hidden(x) & 0xffff)
+        sink++;
+    x = hidden(word(s) >> 16);
+    if (x >> 16)
+        sink++;
+}
+
+KEEPS(bounded_sum) {
+    uint16_t x = (uint16_t)((s[0] & 15) + (s[1] & 15));
+    if (hidden16(x) >= 32)
+        sink++;
+}
+
+KEEPS(verdict_that_is_public) {
+    uint16_t differ = 0;
+    for (uint16_t i = 0; i < 16; i++)
+        differ |= s[i] ^ p[i];
+    if (hidden16(differ)) /* public: whether a tag is right */
+        sink++;
 }
 
 #ifdef HAS_DIVISION

@@ -57,6 +57,9 @@ struct Flags {
     q: bool,
     ge: u8,
     from: Origins,
+    /// After a comparison, what it depends on a secret: whether the first is higher, greater or the
+    /// same, and greater. That is less than what the flags show one by one.
+    order: Option<[bool; 3]>,
 }
 
 impl Flags {
@@ -73,6 +76,8 @@ pub struct Secrets {
     /// The instruction that set them, and the one that is looked at.
     flags_at: u32,
     here: u32,
+    /// The former, of what exceptions interrupted, by the frame.
+    stacked: HashMap<u32, u32>,
     s: [u32; 32],
     s_from: [Origins; 32],
     /// FPSCR.
@@ -103,6 +108,7 @@ impl Secrets {
             flags: Flags::default(),
             flags_at: 0,
             here: 0,
+            stacked: HashMap::new(),
             s: [0; 32],
             s_from: [0; 32],
             conditions: 0,
@@ -414,6 +420,7 @@ impl Secrets {
     fn set_flags(&mut self, result: Word, c: Option<bool>, v: Option<bool>, from: Origins) {
         self.flags_at = self.here;
         let flags = &mut self.flags;
+        flags.order = None;
         let kept = flags.q || flags.ge != 0 || c.is_none() && flags.c || v.is_none() && flags.v;
         let before = if kept { flags.from } else { 0 };
         flags.n = result.secret >> 31 != 0;
@@ -458,6 +465,7 @@ impl Secrets {
             q: bit(27),
             ge: (status >> 16 & 15) as u8,
             from: self.flags.from | from | self.doubt.unwrap_or(0),
+            order: None,
         };
         if !self.flags.any() {
             self.flags.from = 0;
@@ -472,14 +480,17 @@ impl Secrets {
         let both = |x: bool, x_is_secret: bool, y: bool, y_is_secret: bool| {
             x_is_secret && (y || y_is_secret) || y_is_secret && (x || x_is_secret)
         };
-        match condition >> 1 {
-            0 => flags.z,
-            1 => flags.c,
-            2 => flags.n,
-            3 => flags.v,
-            4 => both(regs.c, flags.c, !regs.z, flags.z),
-            5 => signs,
-            6 => both(regs.n == regs.v, signs, !regs.z, flags.z),
+        match (condition >> 1, flags.order) {
+            (4, Some([is_higher, _, _])) => is_higher,
+            (5, Some([_, is_no_less, _])) => is_no_less,
+            (6, Some([_, _, is_greater])) => is_greater,
+            (0, _) => flags.z,
+            (1, _) => flags.c,
+            (2, _) => flags.n,
+            (3, _) => flags.v,
+            (4, _) => both(regs.c, flags.c, !regs.z, flags.z),
+            (5, _) => signs,
+            (6, _) => both(regs.n == regs.v, signs, !regs.z, flags.z),
             _ => false,
         }
     }
@@ -867,6 +878,7 @@ impl Secrets {
         let status = self.status();
         let at = frame.wrapping_add(28);
         self.store_to(core, 0, at, status, self.flags.from, Width::Word);
+        self.stacked.insert(frame, self.flags_at);
         self.set(14, 0, 0);
     }
 
@@ -879,6 +891,7 @@ impl Secrets {
         }
         let (secret, from) = self.load_from(core, frame.wrapping_add(28), Width::Word);
         self.write_status(secret, from, u32::MAX);
+        self.flags_at = self.stacked.remove(&frame).unwrap_or(self.here);
     }
 }
 

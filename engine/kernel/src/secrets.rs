@@ -248,6 +248,14 @@ impl Word {
         self.secret != 0 && self.least() == 0
     }
 
+    /// Whether it depends on a secret that a number of 32 bits without sign is less than another.
+    #[inline]
+    pub const fn is_less_secret(self, other: Self) -> bool {
+        let always = self.most() < other.least();
+        let never = self.least() >= other.most();
+        !always && !never
+    }
+
     /// Which bits of the number of leading zeros are secret.
     pub const fn leading_zeros(self) -> u32 {
         let (least, most) = (self.most().leading_zeros(), self.least().leading_zeros());
@@ -440,6 +448,16 @@ mod tests {
                 let wide = |word: Word| (u64::from(word.value), u64::from(word.secret));
                 sum_of_64(wide(a), wide(b))
             },
+        );
+    }
+
+    #[test]
+    fn orders_are_exact() {
+        check_all(
+            3,
+            true,
+            |x, y| u64::from(x < y),
+            |a, b| u64::from(a.is_less_secret(b)),
         );
     }
 

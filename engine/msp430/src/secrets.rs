@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use joulemark_kernel::secrets::{Decides, Finds, Found, Origins, Piece, Report, Word, passed};
 
 use crate::alu::{Double, Flags, Single};
@@ -40,6 +42,8 @@ pub(crate) struct Secrets {
     /// The instruction that set the flags, and the one that is looked at.
     flags_at: u16,
     here: u16,
+    /// The former, of what interrupts interrupted, by the place of SR on the stack.
+    stacked: HashMap<u16, u16>,
     /// A mask for each byte of the address space, and where it comes from; the latter counts only
     /// where the mask is not zero.
     bytes: Box<[u8]>,
@@ -158,6 +162,7 @@ impl Secrets {
             from: [0; 16],
             flags_at: 0,
             here: 0,
+            stacked: HashMap::new(),
             bytes: vec![0; 0x10000].into_boxed_slice(),
             origins: vec![0; 0x10000].into_boxed_slice(),
             multiplier: Multiplier::default(),
@@ -269,6 +274,7 @@ impl Secrets {
                 let sp = core.state.registers[SP];
                 let (status, from) = self.load(sp, false);
                 self.set(SR as u8, status, from, false);
+                self.flags_at = self.stacked.remove(&sp).unwrap_or(self.here);
                 let (pc, from) = self.load(sp.wrapping_add(2), false);
                 if pc != 0 {
                     self.find(core, Decides::Target, from);
@@ -282,6 +288,7 @@ impl Secrets {
         let sp = core.state.registers[SP];
         self.store(core, sp.wrapping_sub(2), 0, 0, 0, false);
         let (status, from) = (self.r[SR], self.from[SR]);
+        self.stacked.insert(sp.wrapping_sub(4), self.flags_at);
         self.store(core, sp.wrapping_sub(4), 0, status.into(), from, false);
         self.r[SR] = 0;
     }

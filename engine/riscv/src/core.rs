@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault};
 
 use crate::bus::{Bus, Control, Lines};
@@ -9,6 +10,7 @@ use crate::csr::{Csrs, Identity};
 use crate::memory::{Memory, Region};
 use crate::observe::Observer;
 use crate::prefetch::Prefetch;
+use crate::secrets::{Before, Secrets};
 
 /// The stack pointer's number.
 pub(crate) const SP: usize = 2;
@@ -94,6 +96,7 @@ pub struct Core<B: Bus> {
     pub(crate) flushed: u64,
     pub(crate) breakpoints: Vec<u32>,
     pub(crate) observer: Observer,
+    pub(crate) secrets: Option<Box<Secrets>>,
     /// The fault whose handler is running.
     pub(crate) handled: Option<Fault>,
 }
@@ -137,6 +140,7 @@ impl<B: Bus> Core<B> {
                 control_low: u32::MAX,
                 ..Observer::default()
             },
+            secrets: None,
             handled: None,
         }
     }
@@ -160,6 +164,9 @@ impl<B: Bus> Core<B> {
         }
         self.check = 0;
         self.observer.forget();
+        if let Some(secrets) = &mut self.secrets {
+            secrets.reset();
+        }
         self.handled = None;
     }
 
@@ -312,6 +319,63 @@ impl<B: Bus> Core<B> {
     /// The digest.
     pub fn address_digest(&self) -> u64 {
         self.observer.digest
+    }
+
+    /// From now on follow these secrets and no others; nothing is found until [`Core::find_uses`].
+    ///
+    /// # Errors
+    /// The first address of a piece that is no memory; nothing has changed.
+    pub fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        let mut secrets = Box::new(Secrets::new(&self.memories));
+        for piece in pieces {
+            secrets.mark(piece)?;
+        }
+        if let Some(before) = self.secrets.take() {
+            secrets.keep(*before);
+        }
+        self.secrets = Some(secrets);
+        Ok(())
+    }
+
+    /// Follow no secrets any more, and forget what was found.
+    pub fn forget_secrets(&mut self) {
+        self.secrets = None;
+    }
+
+    /// These bytes are public from here on, or come from these secrets.
+    ///
+    /// # Errors
+    /// The first address of the piece that is no memory.
+    pub fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        let secrets = self.secrets.as_mut();
+        secrets.map_or(Ok(()), |secrets| secrets.mark(piece))
+    }
+
+    /// Begin to find what secrets decide, or leave off; they are followed all the same.
+    pub fn find_uses(&mut self, on: bool) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.is_on = on;
+        }
+    }
+
+    /// What secrets decided; `None` where none are followed.
+    pub fn secrets(&self) -> Option<Report> {
+        self.secrets.as_ref().map(|secrets| secrets.report())
+    }
+
+    /// Let what follows secrets look at the core.
+    #[inline]
+    pub(crate) fn follow(&mut self, look: impl FnOnce(&mut Secrets, &Before<'_>)) {
+        if let Some(secrets) = &mut self.secrets {
+            let before = Before {
+                registers: &self.registers,
+                memories: &self.memories,
+                observer: &self.observer,
+                pc: self.pc,
+                reserved: self.reserved,
+            };
+            look(secrets, &before);
+        }
     }
 
     /// Report control to the bus from now on, and now.

@@ -49,6 +49,7 @@ mod memory;
 mod observe;
 mod plain;
 mod prefetch;
+mod secrets;
 mod step;
 
 pub use bus::{Bus, Control, Lines, Width};

@@ -50,6 +50,10 @@ impl Memory {
         }
     }
 
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
     pub fn is_ram(&self) -> bool {
         self.kind == RegionKind::Ram
     }

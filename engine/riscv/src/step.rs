@@ -16,9 +16,14 @@ const LOAD_MISALIGNED: u32 = 4;
 const STORE_MISALIGNED: u32 = 6;
 const ECALL: u32 = 11;
 
-const RA: u8 = 1;
-const A0: u8 = 10;
-const A1: u8 = 11;
+pub(crate) const RA: u8 = 1;
+pub(crate) const A0: u8 = 10;
+pub(crate) const A1: u8 = 11;
+
+/// The register that a step of a push or a pop transfers: ra, s0, s1, s2, ...
+pub(crate) fn saved(step: u8) -> u8 {
+    [1, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27][usize::from(step)]
+}
 
 /// Cycles of a division; one more for a negative dividend.
 const DIVISION: u64 = 19;
@@ -58,7 +63,8 @@ impl<B: Bus> Core<B> {
                 return Exit::Breakpoint(self.pc);
             }
             leave = false;
-            let watched = self.observer.watching || self.observer.digesting;
+            let watched =
+                self.observer.watching || self.observer.digesting || self.secrets.is_some();
             if !watched && self.breakpoints.is_empty() {
                 if let Err(fault) = self.run_plainly(until) {
                     return self.failed(fault);
@@ -573,6 +579,10 @@ impl<B: Bus> Core<B> {
         next: u32,
         predicted: u8,
     ) -> Result<Outcome, Box<Fault>> {
+        // An atomic operation can be given up, and looks when it is done.
+        if WATCHED && !is_amo(op.kind) {
+            self.follow(|secrets, before| secrets.before(before, op));
+        }
         let a = self.registers[usize::from(op.rs1 & 31)];
         let b = self.registers[usize::from(op.rs2 & 31)].wrapping_add(op.imm as u32);
         match op.kind {
@@ -810,8 +820,11 @@ impl<B: Bus> Core<B> {
         }
         self.amo_phase = 0;
         self.reserved = false;
-        if WATCHED && self.observer.digesting {
-            self.observer.touch(address);
+        if WATCHED {
+            self.follow(|secrets, before| secrets.before(before, op));
+            if self.observer.digesting {
+                self.observer.touch(address);
+            }
         }
         let operand = self.registers[usize::from(op.rs2)];
         self.memories[number].write(at, atomic(op.kind, value, operand), Width::Word);
@@ -869,6 +882,9 @@ impl<B: Bus> Core<B> {
     /// A step of a push, a pop or a double move.
     fn sequence<const WATCHED: bool>(&mut self, op: Op, next: u32) -> Done {
         let step = self.step;
+        if WATCHED {
+            self.follow(|secrets, before| secrets.sequence(before, op, step));
+        }
         self.step += 1;
         if matches!(op.kind, Kind::MvSa | Kind::MvAs) {
             let (rd, rs) = match (op.kind, step) {
@@ -888,7 +904,7 @@ impl<B: Bus> Core<B> {
         let (count, sp) = (op.rs1, self.registers[SP]);
         let below = 4 * u32::from(count - step.min(count));
         if step < count {
-            let register = [1, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27][usize::from(step)];
+            let register = saved(step);
             let address = if op.kind == Kind::Push {
                 sp.wrapping_sub(below)
             } else {

@@ -184,6 +184,7 @@ impl Secrets {
         from: Origins,
     ) {
         let carry = self.carry(core.regs);
+        let compared = (first, second);
         let (first, second, carry) = match op.kind {
             Kind::AddImm | Kind::AddReg | Kind::CmnImm | Kind::CmnReg => (first, second, ZERO),
             Kind::AdcImm | Kind::AdcReg => (first, second, carry),
@@ -204,6 +205,19 @@ impl Secrets {
         if sets {
             let (carry, overflow) = (sum.carry_is_secret, sum.overflow_is_secret);
             self.set_flags(sum.sum, Some(carry), Some(overflow), from);
+            let compares = matches!(
+                op.kind,
+                Kind::CmpImm | Kind::CmpReg | Kind::SubImm | Kind::SubReg
+            );
+            if compares && self.doubt.is_none() && first.secret | second.secret != 0 {
+                let (first, second) = compared;
+                let (upper, lower) = (signed(first), signed(second));
+                self.flags.order = Some([
+                    second.is_less_secret(first),
+                    upper.is_less_secret(lower),
+                    lower.is_less_secret(upper),
+                ]);
+            }
         }
         if !matches!(
             op.kind,
@@ -541,6 +555,11 @@ fn logical(kind: Kind, n: Word, m: Word) -> Word {
         Kind::MvnImm | Kind::MvnReg => m.not(),
         _ => m,
     }
+}
+
+/// Turns a number with a sign into one without, in the same order.
+const fn signed(word: Word) -> Word {
+    Word::new(word.value ^ 1 << 31, word.secret)
 }
 
 /// Values that stand for all that a factor can be: what counts is whether its halves are zero, and

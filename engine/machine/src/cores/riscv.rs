@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_riscv::{self as core, Bus, Config, Control, Core, Identity, Region, RegionKind};
 use serde::Deserialize;
@@ -378,6 +379,30 @@ impl System for Riscv {
 
     fn address_digest(&self) -> u64 {
         self.core.address_digest()
+    }
+
+    fn follows_secrets(&self) -> bool {
+        true
+    }
+
+    fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        self.core.follow_secrets(pieces)
+    }
+
+    fn forget_secrets(&mut self) {
+        self.core.forget_secrets();
+    }
+
+    fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        self.core.mark_secret(piece)
+    }
+
+    fn find_uses(&mut self, on: bool) {
+        self.core.find_uses(on);
+    }
+
+    fn secrets(&self) -> Option<Report> {
+        self.core.secrets()
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {
