@@ -211,8 +211,8 @@ static int is(const uint8_t *bytes, size_t length, const uint8_t *right, size_t 
 /* Sends an arbitrary plaintext 2 or 3 under the right keys. */
 static void insider_says(int number, const uint8_t *bytes, size_t length) {
     uint8_t all[ROOM + 8];
-    if (length > PLAINTEXT_MOST)
-        length = PLAINTEXT_MOST;
+    if (length > EDHOC_PLAINTEXT_BYTES)
+        length = EDHOC_PLAINTEXT_BYTES;
     size_t more = number == 2 ? POINT : TAG;
     size_t head = cbor_head(all, CBOR_BYTES, length + more), n = head;
     if (number == 2) {
@@ -309,8 +309,8 @@ static int are_items(const uint8_t *at, size_t left, unsigned *known) {
 static void adds(int number, const uint8_t *bytes, size_t length) {
     uint8_t all[2 * ROOM];
     unsigned known;
-    if (length > PLAINTEXT_MOST)
-        length = PLAINTEXT_MOST;
+    if (length > EDHOC_PLAINTEXT_BYTES)
+        length = EDHOC_PLAINTEXT_BYTES;
     size_t n =
         number == 1 ? lengths[1] - sizeof additions : cbor_head(all, CBOR_BYTES, length + TAG);
     if (number == 1)

@@ -11,7 +11,7 @@ from joulemark.analysis import lora
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protocols
 from joulemark.cli import app
-from joulemark.errors import InputError, VerificationError
+from joulemark.errors import BuildError, InputError, VerificationError
 from joulemark.project import ROOT
 from joulemark.runners.network import RunningNetwork
 from joulemark.subjects.handshake import flights
@@ -160,6 +160,26 @@ def test_every_protocol_has_windows_of_both_sides_and_a_title() -> None:
             assert each.windows(side).record
 
 
+def test_lean_variants_are_small() -> None:
+    """The bars that docs/protocols.md states, and its figures."""
+    text = (ROOT / "docs/protocols.md").read_text()
+    edhoc, dtls = (
+        price(protocol(name), BOARD, Pair(records=1)).party(CLIENT)
+        for name in ("edhoc-3-2-lean", "dtls13-psk-p256-lean")
+    )
+    of_edhoc = ("handshake/edhoc-3-2/armv7m-lean", "hash/sha-256/ref", "aead/ccm/ref")
+    parts = (*(f"primitives/{name}" for name in of_edhoc), "net/oscore", "net/coap")
+    for flash, flash_kb, party, ram_kb in (
+        (sum(edhoc.parts[part][0] for part in parts), 16, edhoc, 3),
+        (dtls.parts["net/dtls13"][0], 24, dtls, 4),
+    ):
+        ram = party.ram_bytes + party.stack_bytes
+        assert flash <= flash_kb * 1024
+        assert ram <= ram_kb * 1024
+        assert f"| {flash:,} B | {flash_kb} KB |" in text
+        assert f"| {ram:,} B | {ram_kb} KB |" in text
+
+
 def test_several_as_json() -> None:
     chosen = ["--protocol", COMBINED, "--board", BOARD, "--network", "pair", "--json"]
     done = CliRunner().invoke(app, ["handshake", *chosen, "--records", "2"])
@@ -177,13 +197,20 @@ def test_several_as_json() -> None:
         (["--protocol", "edhoc-3-2", "--network", "edhoc-telosb"], "--network pair"),
         (["--network", "pair"], "--protocol"),
         (["--protocol", "edhoc-3-2", "--ad-size", "3"], "--ad-size"),
-        (["--protocol", "edhoc-3-2", "--board", "stm32vldiscovery"], "radio"),
+        (["--protocol", "edhoc-3-2", "--board", "stm32vldiscovery"], "--board stm32vldiscovery"),
     ],
 )
 def test_what_does_not_go_together_is_told(options: list[str], says: str) -> None:
     done = CliRunner().invoke(app, ["handshake", *options])
     assert isinstance(done.exception, InputError), done.output
     assert says in str(done.exception)
+
+
+def test_a_lean_variant_is_not_for_every_core() -> None:
+    done = CliRunner().invoke(app, ["handshake", "--protocol", "edhoc-3-2-lean"])
+    assert isinstance(done.exception, BuildError)
+    assert "--board telosb: edhoc-3-2's implementation armv7m-lean" in str(done.exception)
+    assert "there are msp430" in str(done.exception)
 
 
 def test_the_guide_shows_what_the_command_prints() -> None:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import curve_constants
 import public_key_fuzz
+from emulated import ARM, BuildOf
 from joulemark.catalogue.primitives import Implementation
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.images import build_local
@@ -121,6 +122,25 @@ def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
         if secret < 1 << 8 * length and not 0 < secret < curve.order:
             write(board, secret_key=secret.to_bytes(length, "big"))
             assert board.run("keygen").status is Status.BAD_TAG, secret
+
+
+def test_scalars_at_which_a_ladder_could_fail() -> None:
+    """Those with which curve/ladder.h meets infinity, chooses a multiple, and their neighbours."""
+    way = LIBRARY.implementation(LIBRARY["ecdh-p256"], "armv7m-lean")
+    _, board = BuildOf(way, "gcc", "Os", ARM).start()
+    zero_x = pow(P256.b, (P256.p + 1) // 4, P256.p).to_bytes(64, "big")
+    peers = (zero_x, P256.public_key(b"\5"))
+    edges = (0, 1 << 255, (1 << 256) - P256.order, P256.order // 2, P256.order)
+    near = {(edge + d) % P256.order for edge in edges for d in (-2, -1, 0, 1, 2)} - {0}
+    for number, secret in enumerate(sorted(near)):
+        key, peer = secret.to_bytes(32, "big"), peers[number % 2]
+        write(board, secret_key=key)
+        assert board.run("keygen").status is Status.OK
+        assert board.read("public_key", 64) == P256.public_key(key), secret
+        assert agree(board, key, peer) == P256.shared(key, peer), secret
+    for key in (bytes(32), P256.order.to_bytes(32, "big")):
+        write(board, secret_key=key)
+        assert board.run("keygen").status is Status.BAD_TAG
 
 
 @pytest.mark.parametrize("device", CURVE_OF, indirect=True, scope="module")

@@ -178,7 +178,7 @@ static bool skip_options(coap_reader *options) {
     return next == COAP_END;
 }
 
-static uint8_t message_3[160]; /* the room that a handshake asks for */
+static uint8_t message_3[EDHOC_PLAINTEXT_BYTES];
 static size_t message_3_length;
 
 /* Messages 1 to 3 or, where 3 goes with the first request, 1 and 2. */

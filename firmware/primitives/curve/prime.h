@@ -1,7 +1,8 @@
 /* A curve over a prime field, with everything that signatures and key agreements need. The
    including file has included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS.
    If the field is in assembly, it has included a header that declares it and defines fe,
-   fe_multiply, fe_square, fe_add and fe_subtract; otherwise the field is computed in C here. */
+   fe_multiply, fe_square, fe_add and fe_subtract; otherwise the field is computed in C here. With
+   CURVE_LEAN, points are multiplied by curve/ladder.h, and inverses are powers. */
 #ifndef CURVE_PRIME_H
 #define CURVE_PRIME_H
 
@@ -39,7 +40,18 @@ typedef field_fe fe;
 
 static const fe fe_one = CURVE_ONE;
 static const fe curve_b = CURVE_B;
+/* Inlined, their variables would lie on the stack under those of a multiplication. */
+#ifdef CURVE_LEAN
+#define CURVE_OUT_OF_LINE CRYPTO_NOT_INLINE
+#else
+#define CURVE_OUT_OF_LINE
+#endif
+
+#ifdef CURVE_LEAN
+static const fe generator_form[3] = CURVE_GENERATOR;
+#else
 static const fe comb[COMB_BLOCKS * 8][2] = CURVE_COMB;
+#endif
 #undef W
 
 /* Returns all ones if a = 0, else 0; a need not be fully reduced. */
@@ -53,10 +65,14 @@ static fe_word fe_is_zero(const fe a) {
     return (fe_word)~crypto_mask32(crypto_not_zero((any | any >> 8) & 0xff));
 }
 
+#ifdef CURVE_LEAN
+#include "curve/ladder.h"
+#else
 #include "curve/weierstrass.h"
+#endif
 
 /* Reads a field element from big-endian bytes; returns 0 if they are not below the modulus. */
-static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
+CURVE_OUT_OF_LINE static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     fe t;
     fe_word differ = 0;
     for (unsigned i = 0; i < FE_WORDS; i++) {
@@ -71,7 +87,7 @@ static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     return differ == 0;
 }
 
-static void fe_to_bytes(uint8_t out[FIELD_BYTES], const fe a) {
+CURVE_OUT_OF_LINE static void fe_to_bytes(uint8_t out[FIELD_BYTES], const fe a) {
     static const fe one = {1};
     fe t;
     fe_multiply(t, a, one);
@@ -95,7 +111,7 @@ static void curve_side(fe out, const fe x) {
 }
 
 /* Reads a public key's point, X and Y; returns 0 if it is not on the curve. */
-static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
+CURVE_OUT_OF_LINE static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe t, u;
     if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
         return 0;
@@ -106,21 +122,42 @@ static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     return fe_is_zero(t) != 0;
 }
 
+/* a to the power of (p - 3) / 4, whose bits are the modulus's from the third on: it is 3 modulo 4.
+ */
+CURVE_OUT_OF_LINE __attribute__((unused)) static void fe_quarter_power(fe out, const fe a) {
+    fe t;
+    fe_copy(t, a);
+    for (unsigned bit = 8 * FIELD_BYTES - 2; bit >= 2; bit--) {
+        fe_square(t, t);
+        if (field_modulus[bit / FE_WORD_BITS] >> bit % FE_WORD_BITS & 1) /* public */
+            fe_multiply(t, t, a);
+    }
+    fe_copy(out, t);
+}
+
+/* 1 / a, or 0 if a is 0. */
+static void fe_invert(fe out, const fe a) {
+#ifdef CURVE_LEAN
+    fe t; /* Fermat's: p - 2 is 4 (p - 3) / 4 + 1 */
+    fe_quarter_power(t, a);
+    fe_square(t, t);
+    fe_square(t, t);
+    fe_multiply(out, t, a);
+#else
+    field_invert(out, a);
+#endif
+}
+
 /* Finds either of the two points with this x; returns 0 if there is none. The modulus is 3 modulo
    4, so a square's root is its power of (p + 1) / 4. */
-__attribute__((unused)) static int point_from_x(point *out, const uint8_t in[FIELD_BYTES]) {
-    fe square, root, t;
+CURVE_OUT_OF_LINE __attribute__((unused)) static int point_from_x(point *out,
+                                                                  const uint8_t in[FIELD_BYTES]) {
+    fe square, t;
     if (!fe_from_bytes(out->x, in))
         return 0;
     curve_side(square, out->x);
-    /* (p + 1) / 4 is 1 more than p's bits from the third on, the highest of which is 1. */
-    fe_copy(root, square);
-    for (unsigned bit = 8 * FIELD_BYTES - 2; bit >= 2; bit--) {
-        fe_square(root, root);
-        if (field_modulus[bit / FE_WORD_BITS] >> bit % FE_WORD_BITS & 1)
-            fe_multiply(root, root, square);
-    }
-    fe_multiply(out->y, root, square);
+    fe_quarter_power(t, square);
+    fe_multiply(out->y, t, square);
     fe_square(t, out->y);
     fe_subtract(t, t, square);
     fe_copy(out->z, fe_one);
@@ -128,9 +165,9 @@ __attribute__((unused)) static int point_from_x(point *out, const uint8_t in[FIE
 }
 
 /* x = X / Z^2 and, if requested, y = Y / Z^3; p is not infinity. */
-static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
+CURVE_OUT_OF_LINE static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
     fe inverse, square, t;
-    field_invert(inverse, p->z);
+    fe_invert(inverse, p->z);
     fe_square(square, inverse);
     fe_multiply(t, p->x, square);
     fe_to_bytes(x, t);
@@ -141,6 +178,10 @@ static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
     }
 }
 
+#ifdef CURVE_LEAN
+/* Depth of a multiplication's stack frames, of GCC's -O3. */
+#define CURVE_FRAME_BYTES 920
+#else
 /* Returns k, or order - k if k is even: an odd number whose multiples have the same x as k's. The
    returned mask is all ones if y must be negated. */
 static fe_word scalar_make_odd(scalar out, const scalar k) {
@@ -172,5 +213,6 @@ static void point_times(point *out, const scalar k, const point *p) {
 
 /* Depth of a multiplication's stack frames, whatever a compiler inlines. */
 #define CURVE_FRAME_BYTES (12 * sizeof(ready_point) + 16 * sizeof(fe) + 1000)
+#endif
 
 #endif

@@ -22,7 +22,6 @@ enum {
     KEY = 16,
     MAC = EDHOC_METHOD == 0 ? 32 : 8,
     PROOF = EDHOC_METHOD == 0 ? 64 : 8, /* Signature_or_MAC */
-    PLAINTEXT_MOST = 160,
     SIGNED_MOST = 420
 };
 
@@ -273,7 +272,7 @@ OUT_OF_LINE static crypto_status crypt(const uint8_t prk[HASH], enum label key_l
 /* XORs with KEYSTREAM_2. */
 static void crypt_2(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *out,
                     const uint8_t *in, size_t length) {
-    uint8_t stream[PLAINTEXT_MOST];
+    uint8_t stream[EDHOC_PLAINTEXT_BYTES];
     kdf_th(stream, length, prk, KEYSTREAM_2, th);
     crypto_xor(out, in, stream, length);
     crypto_wipe(stream, sizeof stream);
@@ -377,7 +376,8 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
 OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
                                            const handshake_bytes *in, handshake_bytes *out) {
     const uint8_t *g_x;
-    uint8_t plaintext[PLAINTEXT_MOST], mac_bytes[MAC], proof[PROOF], g_y[POINT], prk_2e[HASH];
+    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], mac_bytes[MAC], proof[PROOF], g_y[POINT],
+        prk_2e[HASH];
     size_t length = in->length, suites, point_length, n = h->own.connection.length;
     size_t connection = 0;
     cbor_reader reader;
@@ -397,8 +397,8 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
         return give_up(ctx, EDHOC_UNSPECIFIED);
     keep_connection(ctx, reader.at - connection, connection);
     ead = ead_of(h);
-    if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length > PLAINTEXT_MOST ||
-        out->length < PLAINTEXT_MOST)
+    if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length > EDHOC_PLAINTEXT_BYTES ||
+        out->length < EDHOC_PLAINTEXT_BYTES)
         return CRYPTO_BAD_LENGTH;
     hash_pieces(ctx->th, &(piece){in->at, in->length}, 1);
     if (EDHOC_KEYGEN(g_y, h->own.ephemeral) != CRYPTO_OK ||
@@ -436,14 +436,14 @@ static void finish(EDHOC(ctx) * ctx, const uint8_t *plaintext, size_t length,
 
 OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
                                            const handshake_bytes *in, handshake_bytes *out) {
-    uint8_t plaintext[PLAINTEXT_MOST], prk_3e2m[HASH], mac_bytes[MAC], proof[PROOF];
+    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], prk_3e2m[HASH], mac_bytes[MAC], proof[PROOF];
     const uint8_t *bytes, *their_proof;
     cbor_reader reader = {in->at, in->length};
     size_t length, connection, n, head;
     crypto_status status;
     piece ead;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= POINT ||
-        length - POINT > PLAINTEXT_MOST)
+        length - POINT > EDHOC_PLAINTEXT_BYTES)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     if (begin_2(ctx, bytes, h->own.ephemeral, bytes) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
@@ -465,8 +465,9 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     if (!proves(their_proof, &h->peer, ctx->th, ead, mac_bytes) || !take_ead(h, 2, ead))
         return give_up(ctx, EDHOC_UNSPECIFIED);
     ead = ead_of(h);
-    if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length + TAG > PLAINTEXT_MOST ||
-        out->length < PLAINTEXT_MOST) {
+    if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length + TAG >
+            EDHOC_PLAINTEXT_BYTES ||
+        out->length < EDHOC_PLAINTEXT_BYTES) {
         crypto_wipe(ctx, sizeof *ctx);
         return CRYPTO_BAD_LENGTH;
     }
@@ -495,13 +496,13 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
 
 OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
                                         const handshake_bytes *in) {
-    uint8_t plaintext[PLAINTEXT_MOST], tag[TAG], mac_bytes[MAC];
+    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], tag[TAG], mac_bytes[MAC];
     const uint8_t *bytes, *their_proof;
     cbor_reader reader = {in->at, in->length};
     piece ead;
     size_t length, n;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= TAG ||
-        length - TAG > PLAINTEXT_MOST)
+        length - TAG > EDHOC_PLAINTEXT_BYTES)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     n = length - TAG;
     copy(plaintext, bytes, n);
@@ -528,7 +529,7 @@ OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
 OUT_OF_LINE crypto_status EDHOC(message_4)(EDHOC(ctx) * ctx, const handshake *h,
                                            handshake_bytes *out) {
     piece ead = ead_of(h);
-    if (ead.length > PLAINTEXT_MOST || out->length < CBOR_HEAD_MOST + ead.length + TAG)
+    if (ead.length > EDHOC_PLAINTEXT_BYTES || out->length < CBOR_HEAD_MOST + ead.length + TAG)
         return CRYPTO_BAD_LENGTH;
     size_t head = cbor_head(out->at, CBOR_BYTES, ead.length + TAG);
     uint8_t *text = out->at + head;
@@ -539,12 +540,12 @@ OUT_OF_LINE crypto_status EDHOC(message_4)(EDHOC(ctx) * ctx, const handshake *h,
 
 OUT_OF_LINE crypto_status EDHOC(confirm)(EDHOC(ctx) * ctx, const handshake *h,
                                          const handshake_bytes *in) {
-    uint8_t plaintext[PLAINTEXT_MOST], tag[TAG];
+    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], tag[TAG];
     cbor_reader reader = {in->at, in->length};
     const uint8_t *bytes;
     size_t length, n;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length < TAG ||
-        length - TAG > PLAINTEXT_MOST)
+        length - TAG > EDHOC_PLAINTEXT_BYTES)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     n = length - TAG;
     copy(plaintext, bytes, n);

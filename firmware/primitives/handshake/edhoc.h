@@ -16,6 +16,11 @@ typedef enum {
 
 enum { EDHOC_ERROR_BYTES = 2 };
 
+/* The longest plaintext of messages 2 to 4, and the room that each of those asks for. */
+#ifndef EDHOC_PLAINTEXT_BYTES
+#define EDHOC_PLAINTEXT_BYTES 160
+#endif
+
 enum { EDHOC_CONNECTION_BYTES = 7 };
 
 typedef struct {

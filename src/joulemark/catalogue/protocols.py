@@ -16,11 +16,11 @@ from pydantic import Field
 
 from joulemark import meaning
 from joulemark.catalogue import datafile
-from joulemark.catalogue.boards import Board
+from joulemark.catalogue.boards import Board, without_driver
 from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Network, made
 from joulemark.catalogue.primitives import Library
-from joulemark.errors import InputError
+from joulemark.errors import BuildError, InputError
 from joulemark.project import FIRMWARE
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Protocol:
         """Return the parts behind the program's interfaces on a board.
 
         Raises:
-            InputError: a primitive has no implementation for the board.
+            BuildError: a primitive has no implementation for the board.
         """
         uses = self._on(board).uses
         return {name: _way(part, board, uses) for name, part in self.variant.wiring.items()}
@@ -126,8 +126,11 @@ class Protocol:
         """Return a network of a client and a server on two boards of a kind.
 
         Raises:
-            InputError: a primitive has no implementation for the board.
+            BuildError: a primitive has no implementation for the board.
+            InputError: the board has no radio that a program here drives.
         """
+        if board.radio is None or board.radio.driver is None:
+            raise without_driver(board.name, "--board ")
         on = self._on(board)
         shared = {
             **self.variant.define,
@@ -190,23 +193,26 @@ def _spread(seed: int) -> int:
 
 def _way(part: str, board: Board, uses: Mapping[str, str]) -> str:
     place = part.split("/")
-    if place[0] != _PRIMITIVES or len(place) != 3:
+    if place[0] != _PRIMITIVES:
         return part
-    used = uses.get("/".join(place[1:]))
-    if used is not None:
-        return f"{part}/{used}"
+    used = "/".join(place[3:]) or uses.get("/".join(place[1:]))
+    ways: list[str] = []
     library = Library.load()
     for algorithm in library.algorithms.values():
         primitive = algorithm.primitive
-        if [primitive.kind, primitive.name] == place[1:] and algorithm.is_default:
+        if [primitive.kind, primitive.name] == place[1:3] and algorithm.is_default:
+            # The folder's name alone: an implementation's has those that it is built over, too.
             ways = [
-                way.name
+                way.parts[0].name
                 for way in library.implementations(algorithm)
                 if way.runs_on(board.instruction_set)
             ]
-            if ways:
-                return f"{part}/{ways[0]}"
-    raise InputError(f"{place[2]} has no implementation for it", f"--board {board.name}")
+            if used in ways or (ways and used is None):
+                return "/".join([*place[:3], used or ways[0]])
+    if used is None or not ways:
+        raise BuildError(f"no implementation of {place[2]} runs on it", f"--board {board.name}")
+    what = f"{place[2]}'s implementation {used} does not run on it"
+    raise BuildError(what, f"--board {board.name}", f"there are {', '.join(ways)}")
 
 
 @lru_cache

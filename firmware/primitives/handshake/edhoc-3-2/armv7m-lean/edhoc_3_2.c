@@ -1,0 +1,1 @@
+#include "edhoc_3_2-body.h"

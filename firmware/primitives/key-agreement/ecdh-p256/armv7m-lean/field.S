@@ -1,0 +1,1 @@
+#include "field/p256-armv7m-lean.S"
