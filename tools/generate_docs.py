@@ -1027,6 +1027,9 @@ def studies_page() -> str:
         " tried; each study's page has what each moved:",
         "",
         *table(("study", "change", "what says so"), causes),
+        "",
+        "Where causes end: [no image gives the columns in software of sciancalepore-2016]"
+        "(sciancalepore-software.md).",
     ]
     return "\n".join(lines) + "\n"
 
