@@ -160,11 +160,18 @@ def test_a_cookie_makes_the_handshake_longer(folder: Path) -> None:
     assert names[:4] == ["ClientHello", "ServerHello", "ClientHello", "ServerHello"]
 
 
+LONGEST = 400
+
+
+def fuzzer(variant: Variant, folder: Path) -> Path:
+    """Build the libFuzzer target of a variant."""
+    options = ("-fsanitize=fuzzer", "-UDTLS13_KEY_LOG")
+    return build(variant, folder / "fuzzer", *options, harness=FUZZER)
+
+
 @pytest.mark.slow
 def test_no_datagram_but_the_peer_s_is_taken(tmp_path: Path) -> None:
-    options = ("-fsanitize=fuzzer", "-UDTLS13_KEY_LOG")
-    fuzzer = build(PSK, tmp_path / "fuzzer", *options, harness=FUZZER)
-    run_fuzzer(fuzzer, 20_000, longest=400)
+    run_fuzzer(fuzzer(PSK, tmp_path), 20_000, LONGEST)
 
 
 WOLFSSL = os.environ.get("JOULEMARK_WOLFSSL", "")

@@ -13,10 +13,14 @@ FUZZER = "firmware/fuzz/handshake.c"
 USED = ("hash/sha-256", "aead/ccm", "block-cipher/aes")
 
 
+def fuzzer(method: int, folder: Path) -> Path:
+    """Build the target of a method."""
+    # Hash and cipher are the portable handshake's.
+    way = LIBRARY.implementation(LIBRARY["edhoc-3-2-aes-128"], "portable")
+    return build_fuzzer(way, HARNESS, FUZZER, USED, folder, flags=[f"-DMETHOD={method}"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [0, 3])
 def test_no_message_but_the_peers_is_taken(method: int, tmp_path: Path) -> None:
-    # Hash and cipher are the portable handshake's.
-    way = LIBRARY.implementation(LIBRARY["edhoc-3-2-aes-128"], "portable")
-    fuzzer = build_fuzzer(way, HARNESS, FUZZER, USED, tmp_path, flags=[f"-DMETHOD={method}"])
-    run_fuzzer(fuzzer, RUNS, longest=200)
+    run_fuzzer(fuzzer(method, tmp_path), RUNS, longest=200)

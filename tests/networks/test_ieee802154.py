@@ -493,6 +493,7 @@ def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) 
         ("cc2420", "hybrid", 0, 7),
         ("cc2538", "hardware", 1, 3),
         ("cc2650", "hybrid", 0, 3),
+        ("nrf52840", "memory", 0, 3),
     ],
 )
 def test_drivers_take_nothing_that_is_wrong(

@@ -362,14 +362,18 @@ def test_what_is_no_message_is_not_protected(library: ctypes.CDLL, bad: str) -> 
 
 
 FUZZED = 20_000
+LONGEST = 250
+
+
+def fuzzer(folder: Path) -> Path:
+    """Build the libFuzzer target."""
+    options = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover")
+    return build(folder, FIRMWARE / "fuzz/oscore.c", *options, includes_oscore=True)
 
 
 @pytest.mark.slow
 def test_no_message_opens_but_what_was_protected(tmp_path: Path) -> None:
-    sanitizers = "-fsanitize=fuzzer,address,undefined"
-    source = FIRMWARE / "fuzz/oscore.c"
-    options = (sanitizers, "-fno-sanitize-recover")
-    run_fuzzer(build(tmp_path, source, *options, includes_oscore=True), FUZZED, longest=250)
+    run_fuzzer(fuzzer(tmp_path), FUZZED, LONGEST)
 
 
 # ---- Reboots (appendix B.1) ----
