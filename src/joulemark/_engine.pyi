@@ -546,7 +546,11 @@ class Machine:
     @property
     def follows_secrets(self) -> bool:
         """Whether this machine's core can follow secrets."""
-    def follow_secrets(self, secrets: list[tuple[str, int, int]]) -> None:
+    def follow_secrets(
+        self,
+        secrets: list[tuple[str, int, int]],
+        public_code: list[tuple[int, int]] | None = None,
+    ) -> None:
         """From now on follow secrets through registers and memory, and no others.
 
         What they decide is found between the marker's edges, or without a marker from now on. What
@@ -554,6 +558,9 @@ class Machine:
 
         Args:
             secrets: name, address and number of bytes of each; at most 64.
+            public_code: first addresses of code, and those behind it. What its instructions decide
+                may be known: it is found all the same, and what it says of the registers that they
+                compare is no secret.
 
         Raises:
             EngineError: the core cannot, there are more, or one is outside memory.

@@ -715,6 +715,24 @@ KEEPS(rejection_that_is_public) {
         sink++;
 }
 
+KEEPS(register_that_a_verdict_tells) {
+    uint16_t x = hidden16(s[1] & 1);
+    uint16_t copy = hidden16(x);
+    if (copy) /* public: whether it is odd */
+        return;
+    sink = table[hidden16(copy)];
+}
+
+KEEPS(order_that_a_verdict_tells) {
+    uint16_t x = hidden16(s[0] & 1);
+    if (x != 1) { /* public: whether it is odd */
+        sink++;
+        return;
+    }
+    while (hidden16(x) != 4)
+        x++;
+}
+
 KEEPS(small_products) {
     uint16_t a = s[0], b = s[1];
     sink = (uint32_t)(uint16_t)(a * b);

@@ -17,10 +17,11 @@ import programs
 from joulemark._engine import Image, Machine, Secrets
 from joulemark.catalogue import chips
 from joulemark.cli import app
+from joulemark.cli.leaks import annotate
 from joulemark.errors import ClaimError
 from joulemark.images.target_headers import chip_header
 from joulemark.measure.following import Located, leaking, located
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, ROOT
 
 SOURCE = Path(__file__).with_name("planted.c")
 RUNTIME = FIRMWARE / "hal" / "msp430" / "runtime"
@@ -115,6 +116,7 @@ class Program:
     core: Core
     image: Image
     places: Located
+    public_code: list[tuple[int, int]]
 
     def followed(self, function: str) -> Secrets:
         """Run a function with the secret followed."""
@@ -123,7 +125,8 @@ class Program:
             self.image,
             entry=self.image.resolve(f"run_{function}"),
         )
-        machine.follow_secrets([("secret 0", self.image.resolve("secret"), 16)])
+        secret = ("secret 0", self.image.resolve("secret"), 16)
+        machine.follow_secrets([secret], self.public_code)
         stop = machine.run(until=self.image.resolve("ends"), max_cycles=100_000)
         assert stop.reason == "address", (function, stop.fault and stop.fault.message)
         return machine.secrets
@@ -144,7 +147,8 @@ def program(core: Core, optimisation: str, folder: Path) -> Program:
     path = built(core, optimisation, folder)
     image = Image.load(path)
     kind = core.name if core.name in {"msp430", "riscv"} else "armv7m"
-    return Program(core, image, Located(path, kind, image.symbols))
+    places = Located(path, kind, image.symbols)
+    return Program(core, image, places, places.public_code())
 
 
 def expected(core: Core, function: str) -> set[tuple[str, int]]:
@@ -233,6 +237,23 @@ def test_a_program_of_ones_own_is_followed_through_a_call(tmp_path: Path) -> Non
     shown = asked(path, "--one-way").stdout
     assert "time by 0x20000000[0..3], up to 2 cycles more: inner (" in shown
     assert "always taken: inner (" in shown
+
+
+def test_github_shows_leaks_at_their_lines(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = program(CORES["m3"], "Os", folder)
+    uses = leaking(located(build.followed("branch"), build.places, 1).uses)
+    ((_, line),) = expected(CORES["m3"], "branch")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    annotate(uses)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(ROOT))
+    annotate(uses)
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"::error file=tests/builds/planted.c,line={line},title=")
+    assert "by secret[0]" in shown
 
 
 def test_more_cycles_are_not_advised_where_nothing_wakes_the_program(tmp_path: Path) -> None:

@@ -75,6 +75,10 @@ WAYS = {
     "right": ("", "ctx->sum ^= b;"),
     "wrong": ("", "ctx->sum ^= b; if (b == 0x40) ctx->sum ^= 1;"),
     "branch": ("", 'ctx->sum ^= b; if (b & 1) __asm__ volatile("nop");'),
+    "rare": (
+        "",
+        'ctx->sum ^= b; if ((uint16_t)(b << 8 | ctx->sum) == 0xa5c3) __asm__ volatile("nop");',
+    ),
     "table": (TABLE, "ctx->sum ^= ((const volatile uint8_t *)same)[b];"),
     "hang": ("", "ctx->sum ^= b; for (volatile int k = 1; k != 0;) continue;"),
     "wild": ("", "ctx->sum ^= b; *(volatile uint16_t *)0x4000 = 1;"),
@@ -154,6 +158,7 @@ def failures(project: Path, name: str) -> set[str]:
         ("right", "independent of data"),
         ("branch", "time depends on data"),
         ("table", "addresses depend on data"),
+        ("rare", "secrets decide"),
     ],
 )
 def test_secrets_that_show_are_found(project: Path, name: str, finding: str) -> None:
@@ -170,7 +175,7 @@ def test_a_claim_that_trials_contradict_is_said_whether_measured_or_served(proje
     for times in range(2):
         done = run(project, "branch", 12, "--seed", "3")
         assert f"served from the store: {4 * times} of 4" in done.stdout
-        assert "their trials show otherwise" in done.stderr
+        assert "found to leak" in done.stderr
         assert "xor-8/branch, clang -O2, on telosb: hash, update\n" in done.stderr
 
 

@@ -464,6 +464,13 @@ impl<B: Bus> Core<B> {
         secrets.map_or(Ok(()), |secrets| secrets.mark(&self.memory, piece))
     }
 
+    /// What instructions in these ranges decide by a secret may be known.
+    pub fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.set_public_code(ranges);
+        }
+    }
+
     /// Begin to find what secrets decide, or leave off; they are followed all the same.
     pub fn find_uses(&mut self, on: bool) {
         if let Some(secrets) = &mut self.secrets {

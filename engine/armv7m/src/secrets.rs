@@ -13,7 +13,9 @@ mod tests;
 use std::collections::HashMap;
 
 use joulemark_kernel::Memories;
-use joulemark_kernel::secrets::{Decides, Finds, Found, Origins, Piece, Report, Word, passed};
+use joulemark_kernel::secrets::{
+    Copies, Decides, Finds, Found, Origins, Piece, Report, Word, passed,
+};
 
 use crate::bus::{Flow, Width};
 use crate::core::{Call, bit_band};
@@ -60,6 +62,8 @@ struct Flags {
     /// After a comparison, what it depends on a secret: whether the first is higher, greater or the
     /// same, and greater. That is less than what the flags show one by one.
     order: Option<[bool; 3]>,
+    /// What set them may not have been executed.
+    in_doubt: bool,
 }
 
 impl Flags {
@@ -72,6 +76,7 @@ impl Flags {
 pub struct Secrets {
     r: [u32; 16],
     from: [Origins; 16],
+    copies: Copies<16>,
     flags: Flags,
     /// The instruction that set them, and the one that is looked at.
     flags_at: u32,
@@ -95,6 +100,8 @@ pub struct Secrets {
     passed: Vec<u8>,
     /// Whether the instruction executes depends on a secret: so does all that it writes.
     doubt: Option<Origins>,
+    /// Flags by which an IT block may be known to be executed, by the instruction that set them.
+    public_flags: Option<u32>,
     pub finds: Finds,
 }
 
@@ -105,6 +112,7 @@ impl Secrets {
         Self {
             r: [0; 16],
             from: [0; 16],
+            copies: Copies::default(),
             flags: Flags::default(),
             flags_at: 0,
             here: 0,
@@ -119,6 +127,7 @@ impl Secrets {
             masters: 0,
             passed: vec![0; size / 2 + 1],
             doubt: None,
+            public_flags: None,
             finds: Finds::default(),
         }
     }
@@ -216,7 +225,8 @@ impl Secrets {
         }
         if is_it(core.it) {
             let holds = core.regs.holds(core.it >> 4);
-            if self.condition_is_secret(core.it >> 4, core.regs) {
+            let is_public = self.public_flags == Some(self.flags_at);
+            if !is_public && self.condition_is_secret(core.it >> 4, core.regs) {
                 self.doubt = Some(self.flags.from);
                 if entry.traits.is_branch() {
                     self.find(core, entry.address, Decides::Branch, self.flags.from, None);
@@ -305,9 +315,15 @@ impl Secrets {
             }
             Kind::Bcond if self.condition_is_secret(op.ra, core.regs) => {
                 self.find(core, pc, Decides::Branch, self.flags.from, None);
+                if op.ra < 2 && self.finds.is_public(pc, self.flags_at) {
+                    self.learn(core, pc, core.regs.z);
+                }
             }
             Kind::It if self.condition_is_secret((op.imm >> 4) as u8, core.regs) => {
                 let from = self.flags.from;
+                if self.finds.is_public(pc, self.flags_at) {
+                    self.public_flags = Some(self.flags_at);
+                }
                 if skipping_takes_as_long(core, pc, op) {
                     self.find(core, pc, Decides::Select, from, Some(0));
                 } else {
@@ -319,6 +335,10 @@ impl Secrets {
                 let flags_at = std::mem::replace(&mut self.flags_at, pc);
                 self.find(core, pc, Decides::Branch, from, None);
                 self.flags_at = flags_at;
+                if self.finds.is_public(pc, pc) {
+                    let equal = core.regs.read(op.rn) == 0;
+                    self.learn_of(core, op.rn, Word::public(0), equal);
+                }
             }
             Kind::Bx | Kind::Blx => {
                 let (secret, from) = self.of(op.rm);
@@ -346,6 +366,52 @@ impl Secrets {
             }
             kind if kind.is_float() => self.float(core, pc, op),
             _ => {}
+        }
+    }
+
+    // What a decision that may be known says of registers.
+
+    /// The flags show whether what was compared is the same. Only registers that have not changed
+    /// since are looked at.
+    #[cold]
+    fn learn(&mut self, core: &Before<'_>, pc: u32, equal: bool) {
+        let looked_at = core.memory.look(self.flags_at);
+        let Some((op, traits)) = looked_at.filter(|_| !self.flags.in_doubt) else {
+            return;
+        };
+        let mut at = self.flags_at.wrapping_add(u32::from(op.length));
+        let mut written = 0;
+        while at != pc {
+            match core.memory.look(at) {
+                Some((next, between)) if at < pc && !between.is_branch() => {
+                    written |= between.writes;
+                    at = at.wrapping_add(u32::from(next.length));
+                }
+                _ => return,
+            }
+        }
+        let still = |register: u8| written >> register & 1 == 0;
+        match op.kind {
+            Kind::CmpImm if still(op.rn) => {
+                self.learn_of(core, op.rn, Word::public(op.imm), equal);
+            }
+            Kind::CmpReg if op.amount == 0 && still(op.rn) && still(op.rm) => {
+                let (n, m) = (self.word(core.regs, op.rn), self.word(core.regs, op.rm));
+                self.learn_of(core, op.rn, m, equal);
+                self.learn_of(core, op.rm, n, equal);
+            }
+            kind if kind.computes() && traits.writes == 1 << op.rd && still(op.rd) => {
+                self.learn_of(core, op.rd, Word::public(0), equal);
+            }
+            _ => {}
+        }
+    }
+
+    /// It is known whether a register holds the same as another value.
+    fn learn_of(&mut self, core: &Before<'_>, register: u8, other: Word, equal: bool) {
+        let secret = self.word(core.regs, register).compared(other, equal);
+        for number in self.copies.of(register as usize & 15) {
+            self.r[number] &= secret;
         }
     }
 
@@ -412,6 +478,7 @@ impl Secrets {
         if number != PC {
             self.r[number] = secret;
             self.from[number] = if secret == 0 { 0 } else { from };
+            self.copies.write(number);
         }
     }
 
@@ -421,6 +488,7 @@ impl Secrets {
         self.flags_at = self.here;
         let flags = &mut self.flags;
         flags.order = None;
+        flags.in_doubt = self.doubt.is_some();
         let kept = flags.q || flags.ge != 0 || c.is_none() && flags.c || v.is_none() && flags.v;
         let before = if kept { flags.from } else { 0 };
         flags.n = result.secret >> 31 != 0;
@@ -466,6 +534,7 @@ impl Secrets {
             ge: (status >> 16 & 15) as u8,
             from: self.flags.from | from | self.doubt.unwrap_or(0),
             order: None,
+            in_doubt: true,
         };
         if !self.flags.any() {
             self.flags.from = 0;

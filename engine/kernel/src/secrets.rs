@@ -7,6 +7,7 @@
 //! from where to where bits may differ.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The secrets that a value comes from: a bit each, see [`Piece`].
 pub type Origins = u64;
@@ -248,6 +249,19 @@ impl Word {
         self.secret != 0 && self.least() == 0
     }
 
+    /// Which bits are still secret where it is known whether the value is the same as another.
+    pub const fn compared(self, other: Self, equal: bool) -> u32 {
+        let is_of_two = self.secret.is_power_of_two() && other.secret == 0;
+        if equal {
+            self.secret & other.secret
+        } else if is_of_two && self.value ^ self.secret == other.value {
+            // It is the other one of two values.
+            0
+        } else {
+            self.secret
+        }
+    }
+
     /// Whether it depends on a secret that a number of 32 bits without sign is less than another.
     #[inline]
     pub const fn is_less_secret(self, other: Self) -> bool {
@@ -285,15 +299,74 @@ pub const fn sum_of_64(x: (u64, u64), y: (u64, u64)) -> u64 {
     x.1 | y.1 | (least ^ most)
 }
 
+/// Which registers hold copies of a secret: what is known of one is known of the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Copies<const REGISTERS: usize>([u32; REGISTERS]);
+
+impl<const REGISTERS: usize> Default for Copies<REGISTERS> {
+    fn default() -> Self {
+        Self([0; REGISTERS])
+    }
+}
+
+impl<const REGISTERS: usize> Copies<REGISTERS> {
+    /// A register is written, and no copy of others any more.
+    #[inline]
+    pub fn write(&mut self, number: usize) {
+        if self.0[number] != 0 {
+            self.part(number);
+        }
+    }
+
+    #[cold]
+    fn part(&mut self, number: usize) {
+        self.0[number] = 0;
+        for others in &mut self.0 {
+            *others &= !(1 << number);
+        }
+    }
+
+    /// A register has become a copy of another one.
+    #[cold]
+    pub fn copy(&mut self, number: usize, of: usize) {
+        let all = self.0[of] | 1 << of | 1 << number;
+        for (number, others) in self.0.iter_mut().enumerate() {
+            if all >> number & 1 != 0 {
+                *others = all & !(1 << number);
+            }
+        }
+    }
+
+    /// A register, and its copies.
+    pub fn of(&self, number: usize) -> impl Iterator<Item = usize> {
+        let all = self.0[number] | 1 << number;
+        (0..REGISTERS).filter(move |&number| all >> number & 1 != 0)
+    }
+}
+
 /// What was found, while it is being found.
 #[derive(Clone, Debug, Default)]
 pub struct Finds {
     report: Report,
+    /// Code whose decisions may be known, and what follows from them with them.
+    public_code: Vec<Range<u32>>,
     /// Whether anything is kept: only within what is measured.
     pub is_on: bool,
 }
 
 impl Finds {
+    /// What instructions in these ranges decide may be known.
+    pub fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        self.public_code = ranges.to_vec();
+    }
+
+    /// Whether it may be known what an instruction decides by flags that another has set.
+    #[cold]
+    pub fn is_public(&self, address: u32, decided_at: u32) -> bool {
+        let mut ranges = self.public_code.iter();
+        ranges.any(|range| range.contains(&address) || range.contains(&decided_at))
+    }
+
     /// A secret decides something.
     #[cold]
     pub fn note(

@@ -1,6 +1,7 @@
 //! The machine: the part that is the same for every core.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Wiring};
@@ -551,11 +552,16 @@ impl Machine {
 
     /// From now on follow these secrets and no others, through registers and memory. What they
     /// decide is found between the marker's edges, or without a marker from now on. What was found
-    /// of the same secrets before is kept.
+    /// of the same secrets before is kept. What instructions in `public_code` decide may be known:
+    /// it is found all the same, and what it says of the registers that they compare is no secret.
     ///
     /// # Errors
     /// The core cannot follow secrets, there are more than 64, or one is outside memory.
-    pub fn follow_secrets(&mut self, secrets: &[Secret]) -> Result<(), Error> {
+    pub fn follow_secrets(
+        &mut self,
+        secrets: &[Secret],
+        public_code: &[Range<u32>],
+    ) -> Result<(), Error> {
         if !self.follows_secrets() {
             let what = "the emulation of this core does not follow secrets";
             return Err(Error::Argument(what.into()));
@@ -575,6 +581,7 @@ impl Machine {
         self.system
             .follow_secrets(&names.pieces())
             .map_err(|bad| self.no_secret(bad))?;
+        self.system.set_public_code(public_code);
         self.system.find_uses(self.options.marker.is_none());
         self.names = Some(names);
         Ok(())

@@ -1,6 +1,7 @@
 //! A core and its chip, as the machine sees them for every core.
 
 use std::any::Any;
+use std::ops::Range;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::secrets::{Piece, Report};
@@ -136,6 +137,10 @@ pub trait System: Any + Send + Sync {
     fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
         let _ = piece;
         Ok(())
+    }
+    /// What instructions in these ranges decide by a secret may be known.
+    fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        let _ = ranges;
     }
     /// Start or stop finding what secrets decide; following continues.
     fn find_uses(&mut self, on: bool) {

@@ -1,5 +1,7 @@
 //! The core's state, its memory and bus accesses, and its interface to a machine.
 
+use std::ops::Range;
+
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -235,6 +237,13 @@ impl<B: Bus> Core<B> {
     pub fn mark_secret(&mut self, piece: &Piece) {
         if let Some(secrets) = &mut self.secrets {
             secrets.mark(piece);
+        }
+    }
+
+    /// What instructions in these ranges decide by a secret may be known.
+    pub fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.set_public_code(ranges);
         }
     }
 

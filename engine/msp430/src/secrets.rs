@@ -251,6 +251,10 @@ impl Secrets {
             Action::Jump(condition, _) => {
                 if self.is_secret(condition) {
                     self.find(core, Decides::Branch, self.from[SR]);
+                    let is_public = self.finds.is_public(core.pc.into(), self.flags_at.into());
+                    if is_public && matches!(condition, Condition::Zero | Condition::NotZero) {
+                        self.learn(core);
+                    }
                 }
             }
             Action::Double(operation, source, destination) => {
@@ -281,6 +285,29 @@ impl Secrets {
                 }
             }
         }
+    }
+
+    /// A jump that may be known shows whether what the instruction before it compared is the same.
+    #[cold]
+    fn learn(&mut self, core: &Before<'_>) {
+        let Some(before) = self.decoded[usize::from(self.flags_at >> 1)] else {
+            return;
+        };
+        let Action::Double(operation, source, Destination::Register(number)) = before.action else {
+            return;
+        };
+        if self.flags_at.wrapping_add(before.length) != core.pc || before.byte {
+            return;
+        }
+        let other = match (operation, source) {
+            (Double::Cmp, Source::Constant(value)) => Word::public(value.into()),
+            (Double::Cmp, Source::Register(other)) => self.register(core, other, false).word,
+            _ if operation.writes() => ZERO,
+            _ => return,
+        };
+        let word = self.register(core, number, false).word;
+        let secret = word.compared(other, core.flags.is_zero());
+        self.r[usize::from(number)] = secret as u16;
     }
 
     /// An interrupt is accepted: PC and SR go to the stack.

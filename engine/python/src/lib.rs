@@ -869,7 +869,12 @@ impl Machine {
         self.machine.follows_secrets()
     }
 
-    fn follow_secrets(&mut self, secrets: Vec<(String, Word, Word)>) -> PyResult<()> {
+    #[pyo3(signature = (secrets, public_code=None))]
+    fn follow_secrets(
+        &mut self,
+        secrets: Vec<(String, Word, Word)>,
+        public_code: Option<Vec<(Word, Word)>>,
+    ) -> PyResult<()> {
         let secrets: Vec<machine::Secret> = secrets
             .into_iter()
             .map(|(name, address, length)| machine::Secret {
@@ -878,7 +883,11 @@ impl Machine {
                 length: length.0,
             })
             .collect();
-        self.machine.follow_secrets(&secrets).map_err(machine_error)
+        let ranges = public_code.unwrap_or_default().into_iter();
+        let ranges: Vec<_> = ranges.map(|(first, end)| first.0..end.0).collect();
+        self.machine
+            .follow_secrets(&secrets, &ranges)
+            .map_err(machine_error)
     }
 
     fn forget_secrets(&mut self) {

@@ -1,6 +1,7 @@
 //! The core's state, and its interface to a machine.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault};
@@ -349,6 +350,13 @@ impl<B: Bus> Core<B> {
     pub fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
         let secrets = self.secrets.as_mut();
         secrets.map_or(Ok(()), |secrets| secrets.mark(piece))
+    }
+
+    /// What instructions in these ranges decide by a secret may be known.
+    pub fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.set_public_code(ranges);
+        }
     }
 
     /// Begin to find what secrets decide, or leave off; they are followed all the same.

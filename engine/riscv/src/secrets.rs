@@ -12,7 +12,9 @@ mod tests;
 use std::collections::HashMap;
 
 use joulemark_kernel::fault::Caller;
-use joulemark_kernel::secrets::{Decides, Finds, Found, Origins, Piece, Report, Word, passed};
+use joulemark_kernel::secrets::{
+    Copies, Decides, Finds, Found, Origins, Piece, Report, Word, passed,
+};
 
 use crate::bus::Width;
 use crate::compute::is_taken;
@@ -75,6 +77,7 @@ impl Shadow {
 pub(crate) struct Secrets {
     r: [u32; 32],
     from: [Origins; 32],
+    copies: Copies<32>,
     /// In the order of the core's memories.
     shadows: Vec<Shadow>,
     /// Of device registers that secrets were written to.
@@ -91,6 +94,7 @@ impl Secrets {
         Self {
             r: [0; 32],
             from: [0; 32],
+            copies: Copies::default(),
             shadows: memories.iter().map(Shadow::new).collect(),
             devices: HashMap::new(),
             scratch: (0, 0),
@@ -187,6 +191,9 @@ impl Secrets {
                 if a.secret | operand.secret != 0 && compute::is_secret(op, a, operand) {
                     let from = self.origins_of_two(op);
                     self.find(core, Decides::Branch, from, None);
+                    if self.finds.is_public(core.pc, core.pc) {
+                        self.learn(op, a, operand);
+                    }
                 }
                 return;
             }
@@ -262,6 +269,19 @@ impl Secrets {
         }
     }
 
+    /// A branch that may be known shows whether its operands are the same.
+    fn learn(&mut self, op: Op, a: Word, b: Word) {
+        if matches!(op.kind, Kind::Beq | Kind::Bne) {
+            let equal = a.value == b.value;
+            for (register, word, other) in [(op.rs1, a, b), (op.rs2, b, a)] {
+                let secret = word.compared(other, equal);
+                for number in self.copies.of(usize::from(register)) {
+                    self.r[number] &= secret;
+                }
+            }
+        }
+    }
+
     /// The result of an instruction that computes.
     #[inline]
     fn compute(&mut self, core: &Before<'_>, op: Op, a: Word, operand: Word) {
@@ -278,6 +298,13 @@ impl Secrets {
         }
         let secret = compute::secret_of(op.kind, op.imm, a, b, is_itself);
         self.set(op.rd, secret, from);
+        if op.kind == Kind::Add && op.imm == 0 && op.rd < SINK {
+            let of = match (op.rs1, op.rs2) {
+                (of, 0) | (0, of) if of != op.rd => of,
+                _ => return,
+            };
+            self.copies.copy(usize::from(op.rd), usize::from(of));
+        }
     }
 
     fn atomic(&mut self, core: &Before<'_>, op: Op, a: Word, operand: Word) {
@@ -467,6 +494,7 @@ impl Secrets {
             let number = usize::from(register);
             self.r[number] = secret;
             self.from[number] = if secret == 0 { 0 } else { from };
+            self.copies.write(number);
         }
     }
 

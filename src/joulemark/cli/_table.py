@@ -227,13 +227,19 @@ def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
 
 
 def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) -> str:
+    from joulemark.records.record import DECIDED
+
     finding: str = record.finding or ""
+    decided = record.value(DECIDED)
     if finding == "handles none":
         return finding
     if finding.startswith("independent") and build_of(record) in dependent:
         finding = "other cases depend on data"
+    if finding == "secrets decide":
+        return f"secrets decide at {decided:.0f} instructions (followed)"
     if finding:
-        return f"{finding} ({record.trials} trials)"
+        followed = "" if decided is None else "followed, "
+        return f"{finding} ({followed}{record.trials} trials)"
     return "claimed, not tried" if record.about.secret_independent else ""
 
 

@@ -4,6 +4,7 @@ joulemark leaks --primitive aes-128 --board telosb --branches
 """
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
 from joulemark.errors import ClaimError, InputError
+from joulemark.project import ROOT
 
 if TYPE_CHECKING:
     from joulemark.measure.following import Use
@@ -134,6 +136,7 @@ def leaks(
         raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
     if not primitive:
         raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
+    from joulemark.measure.following import leaking
     from joulemark.measure.survey import survey
     from joulemark.records import bounds
 
@@ -164,6 +167,9 @@ def leaks(
         for line in _named(found):
             typer.echo(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
+        if form is Form.TEXT:
+            contradict = [one.leak.followed.uses for one in found if one.contradicts]
+            annotate(leaking(use for uses in contradict for use in uses))
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
 
 
@@ -243,7 +249,35 @@ def _own_program(
             for number, line in enumerate(lines):
                 typer.echo(f"\n{title}\n  {line}" if number == 0 else f"  {line}")
     if leaking(found.uses):
+        if form is Form.TEXT:
+            annotate(leaking(found.uses))
         raise ClaimError(f"secrets decide something in {call} of {image}")
+
+
+def annotate(uses: "Sequence[Use]") -> None:
+    """Let GitHub show uses at their source lines, if this runs there.
+
+    See "Workflow commands for GitHub Actions", "Setting an error message".
+    """
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE", "."))
+    lines: dict[tuple[str, int], Use] = {}
+    for use in uses:
+        place = use.place
+        if place.file is not None and place.line is not None:
+            lines.setdefault((place.file, place.line), use)
+    for (file, line), use in lines.items():
+        path = ROOT / file
+        if path.is_relative_to(workspace.resolve()):
+            path = path.relative_to(workspace.resolve())
+        named = _escaped(str(path)).replace(":", "%3A").replace(",", "%2C")
+        title = f"title=a secret decides ({use.decides})"
+        typer.echo(f"::error file={named},line={line},{title}::{_escaped(str(use))}")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _secret(text: str) -> tuple[str, int]:

@@ -377,9 +377,7 @@ def _complain(found: "Sequence[Found]") -> None:
             false.setdefault(_build(point), set()).add(vars(subject)["operation"])
     lines = [f"{build}: {', '.join(sorted(some))}" for build, some in sorted(false.items())]
     claims = (
-        "claimed to be independent of secrets, and their trials show otherwise:\n" + _list(lines)
-        if lines
-        else ""
+        "claimed to be independent of secrets, and found to leak:\n" + _list(lines) if lines else ""
     )
     failed = [r for r in measured if r.status == "failed"]
     if failed:

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import tempfile
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,12 @@ class Lines:
         """Return the line of an instruction, or None if it is not known."""
         index = bisect_right(self._starts, address) - 1
         return self._lines[index] if index >= 0 else None
+
+    def ranges(self) -> Iterator[tuple[int, int, Line]]:
+        """Yield the code of each line: its first address, the one behind it, and the line."""
+        for (start, end), line in zip(pairwise(self._starts), self._lines, strict=False):
+            if line is not None:
+                yield start, end, line
 
 
 def lines_of(path: Path) -> Lines:

@@ -11,11 +11,13 @@ from joulemark.catalogue.boards import MCU
 from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
 from joulemark.measure import declared
+from joulemark.measure.following import leaking
+from joulemark.measure.leaks import follow
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE, Occupancy, weakest
-from joulemark.records.record import IN_STATE, Quantity, Record, quantity
+from joulemark.records.record import DECIDED, IN_STATE, Quantity, Record, quantity
 from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 from joulemark.subjects.primitive import PrimitiveSubject
@@ -111,6 +113,7 @@ class Emulated(BoardSession):
         declares = declared.FUNCTION in self.program.symbols
         alike = windows[1:] if keeps_state and self._is_accelerated else windows
         equal = len({w.addresses for w in alike}) == 1
+        followed = self._follow(case, trials)
         return Outcome(
             quantities=[
                 *(q._replace(exact=exact) if q.unit in {"cycles", "ps"} else q for q in costs),
@@ -127,6 +130,7 @@ class Emulated(BoardSession):
                 *self.memory,
                 Quantity("", "stack", "B", max(w.stack_bytes for w in windows)),
                 Quantity("", "stack_painted", "B", max(t.painted_bytes for t in done)),
+                *followed,
             ],
             samples=[
                 {
@@ -149,6 +153,22 @@ class Emulated(BoardSession):
                 ),
             ],
         )
+
+    def _follow(self, case: Case, trials: int) -> list[Quantity]:
+        """Count the instructions that leak what a secret decides, in one execution more."""
+        subject = primitive(case)
+        if self._is_accelerated or subject.about().secret_independent is None or trials < 2:
+            return []
+        found = follow(
+            self.board,
+            self.image,
+            subject.operation,
+            [self.exchange(case, number) for number in range(trials)],
+            budget_cycles=self.algorithm.contract.operation(subject.operation).cycles_max,
+        )
+        if found.runs == 0:
+            return []
+        return [quantity(DECIDED, "instructions", [len(leaking(found.uses))], exact=True)]
 
     def _costs(
         self,

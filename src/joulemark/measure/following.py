@@ -9,7 +9,7 @@ secret leads to is not followed, and code that no run reaches is not looked at.
 import re
 import subprocess
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -85,6 +85,11 @@ class Located:
             found = disassembled(self._path, self._core)
             return {at: _text(name, given) for at, name, given in found}
         return {}
+
+    def public_code(self) -> list[tuple[int, int]]:
+        """Return the addresses of code whose source declares that what it decides is public."""
+        lines = [] if self._lines is None else self._lines.ranges()
+        return [(at, end) for at, end, line in lines if _why_public(line.file, line.number)]
 
     def __getitem__(self, address: int) -> Place:
         """Return the place of an instruction."""
@@ -262,6 +267,13 @@ def _source(path: Path) -> tuple[str, ...]:
     return ()
 
 
+def _why_public(file: Path, number: int) -> str | None:
+    """Return what a line, or the one above it, declares to be public."""
+    lines = _source(file)[max(number - 2, 0) : number]
+    found = [match[1] for line in lines if (match := _PUBLIC.search(line))]
+    return found[-1] if found else None
+
+
 def _declared(use: Use) -> str | None:
     """Return what the source line of a decision, or the one above it, declares to be public."""
     if use.decides not in _DECISIONS:
@@ -269,10 +281,9 @@ def _declared(use: Use) -> str | None:
     for place in (use.place, use.places[use.address]):
         if place.file is None or place.line is None:
             continue
-        lines = _source(ROOT / place.file)[max(place.line - 2, 0) : place.line]
-        found = [match[1] for line in lines if (match := _PUBLIC.search(line))]
-        if found:
-            return found[-1]
+        why = _why_public(ROOT / place.file, place.line)
+        if why is not None:
+            return why
     return None
 
 
@@ -309,6 +320,24 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
         tuple(f"{at:#x} ({', '.join(_bytes(parts))})" for at, parts in found.devices),
         tuple(found.lost),
     )
+
+
+def with_what_is_declared(
+    follow: Callable[[list[tuple[int, int]]], Followed], places: Located
+) -> Followed:
+    """Follow secrets; again, where something is declared and something else leaks.
+
+    What a declared branch says of a register may be known, too: a compiler goes on with a register
+    that it knows to be 0.
+
+    Args:
+        follow: follows, given the addresses of code whose decisions are public.
+        places: the image's.
+    """
+    found = follow([])
+    if found.verdicts and leaking(found.uses):
+        found = follow(places.public_code())
+    return found
 
 
 @dataclass(frozen=True)
@@ -349,10 +378,13 @@ def follow_call(
         Marked(name, 0, _resolved(program, name, "--secret"), length) for name, length in secrets
     ]
     start = _resolved(program, function, "--call") & ~1
-    public = Declarations(program, board.core)
     calls = instruction_sets.calls(board.core)
-    try:
+    places = Located(path, board.core, program.symbols)
+    ended: list[tuple[int, tuple[Declared, ...]]] = []
+
+    def once(public_code: list[tuple[int, int]]) -> Followed:
         machine = Machine(chips.load_chip(board.chip), program, wiring=board.wiring)
+        public = Declarations(program, board.core)
         # A symbol may lie where a function of another does.
         stop = machine.run(until=start, until_asleep=True, max_cycles=max_cycles)
         if stop.reason != "address":
@@ -363,7 +395,7 @@ def follow_call(
             back = int.from_bytes(machine.read_memory(stack, 2), "little")
         else:
             back = registers[calls.returns_to] & ~1
-        machine.follow_secrets(marks(marked))
+        machine.follow_secrets(marks(marked), public_code)
         begin = machine.cycles
         machine.watch([] if public.address is None else [public.address])
         while True:
@@ -375,11 +407,15 @@ def follow_call(
                 raise _never(stop, f"{function} did not return", machine.cycles - begin)
             elif machine.registers["sp"] >= stack:
                 break
-        found = machine.secrets
+        ended.append((machine.cycles - begin, public.found))
+        return located(machine.secrets, places, 1)
+
+    try:
+        followed = with_what_is_declared(once, places)
     except EngineError as error:
         raise InputError(str(error), str(path)) from error
-    places = Located(path, board.core, program.symbols)
-    return Called(function, machine.cycles - begin, located(found, places, 1), public.found)
+    cycles, declared = ended[-1]
+    return Called(function, cycles, followed, declared)
 
 
 def _loaded(path: Path) -> Image:

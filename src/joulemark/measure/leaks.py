@@ -33,6 +33,7 @@ from joulemark.measure.following import (
     located,
     marks,
     varying,
+    with_what_is_declared,
 )
 from joulemark.oracle import Inputs, Output
 from joulemark.runners.emulator import EmulatedBoard
@@ -393,19 +394,7 @@ def follow(
         VerificationError: an output was wrong.
     """
     program = Image.load(image.path)
-    public = Declarations(program, board.core)
-    machine = EmulatedBoard(
-        chips.load_chip(board.chip),
-        program,
-        wiring=wiring,
-        marker=board.marker.pin,
-        port=board.serial.port,
-        budget_cycles=budget_cycles,
-        met={} if public.address is None else {public.address: public.release},
-    )
-    if not machine.follows_secrets:
-        return NOTHING
-    device = Device(machine, attempts=1)
+    places = Located(image.path, board.core, program.symbols)
     room = {slot: program.symbols[f"slot_{slot}_bytes"] for slot in puts[0].inputs}
     secret = [
         Marked(slot, first, at + first, length)
@@ -413,17 +402,35 @@ def follow(
         for first, length in varying([put.inputs[slot] for put in puts])
     ]
     cases = [(puts[-1], Status.OK), *((group[-1], Status.BAD_TAG) for group in refused)]
-    for put, wanted in cases:
-        for slot, data in put.inputs.items():
-            device.write(slot, data)
-        machine.follow(marks(secret))
-        if device.run(operation).status is not wanted:
-            raise VerificationError(f"{image.path}: {operation} failed while it was followed")
-        for slot, expected in put.expected.items():
-            at = program.symbols[f"slot_{slot}_bytes"]
-            if machine.read_memory(at, len(expected)) != expected:
-                raise VerificationError(f"{image.path}: {operation} gave a wrong {slot}")
-    return located(machine.secrets, Located(image.path, board.core, program.symbols), len(cases))
+
+    def once(public_code: list[tuple[int, int]]) -> Followed:
+        public = Declarations(program, board.core)
+        machine = EmulatedBoard(
+            chips.load_chip(board.chip),
+            program,
+            wiring=wiring,
+            marker=board.marker.pin,
+            port=board.serial.port,
+            budget_cycles=budget_cycles,
+            met={} if public.address is None else {public.address: public.release},
+        )
+        if not machine.follows_secrets:
+            return NOTHING
+        device = Device(machine, attempts=1)
+        for put, wanted in cases:
+            for slot, data in put.inputs.items():
+                device.write(slot, data)
+            machine.follow(marks(secret), public_code)
+            if device.run(operation).status is not wanted:
+                what = f"{image.path}: {operation} failed while it was followed"
+                raise VerificationError(what)
+            for slot, expected in put.expected.items():
+                at = program.symbols[f"slot_{slot}_bytes"]
+                if machine.read_memory(at, len(expected)) != expected:
+                    raise VerificationError(f"{image.path}: {operation} gave a wrong {slot}")
+        return located(machine.secrets, places, len(cases))
+
+    return with_what_is_declared(once, places)
 
 
 def _looking(

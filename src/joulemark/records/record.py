@@ -25,9 +25,10 @@ Finding = Literal[
     "addresses independent of data",
     "time depends on data",
     "addresses depend on data",
+    "secrets decide",
     "handles none",
 ]
-DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data"})
+DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data", "secrets decide"})
 Sample = Mapping[str, int | str]
 """Values of one trial, by name with its unit."""
 
@@ -301,12 +302,19 @@ class Record(Generic[Subject_co]):
 
     @property
     def finding(self) -> Finding | None:
-        """What the trials show about secrets; None if they cannot show anything.
+        """What is known of secrets, by trials and by following; None if nothing is.
 
         An operation on public values, such as a verification, is not judged.
         """
         if isinstance(self.subject, PrimitiveSubject) and self.about.secret_independent is None:
             return "handles none"
+        by_trials = self._by_trials()
+        decided = self.value(DECIDED)
+        if by_trials in DEPENDENT or decided is None:
+            return by_trials
+        return "secrets decide" if decided else by_trials or "independent of data"
+
+    def _by_trials(self) -> Finding | None:
         cycles = self.quantity("cycles")
         if self.trials is None or self.trials < 2 or cycles is None:
             return None
@@ -321,10 +329,12 @@ class Record(Generic[Subject_co]):
 
     @property
     def contradicts(self) -> bool:
-        """Whether the implementation claims independence of secrets but trials show otherwise."""
+        """Whether the implementation claims independence of secrets and is found to leak."""
         return self.about.secret_independent is True and self.finding in DEPENDENT
 
 
+DECIDED = "secrets_decide"
+"""Quantity: instructions that leak what a secret decides, found by following it."""
 IN_STATE = "in_"
 """Prefix of the quantities that are the time in a power state."""
 

@@ -19,7 +19,7 @@ from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import library
 from joulemark.errors import JoulemarkError
 from joulemark.records import bounds
-from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
+from joulemark.records.record import DECIDED, DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page, rows
 from joulemark.report.comparison import compare
@@ -66,7 +66,7 @@ _LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"
 
 @dataclass(frozen=True)
 class Finding:
-    """What one build's trials found about secrets, over all its operations."""
+    """What was found about secrets in one build, over all its operations."""
 
     primitive: str
     implementation: str
@@ -74,13 +74,18 @@ class Finding:
     claim: bool
     time_varies_in: list[str]
     addresses_vary_in: list[str]
+    secrets_decide_in: list[str]
+    """Operations in which secrets decide something, found by following them."""
+    followed: bool
+    """Whether secrets were followed in any."""
     largest_spread_cycles: float
     trials: int
 
     @property
     def contradicts(self) -> bool:
-        """Whether the implementation claims independence and the trials show otherwise."""
-        return self.claim and bool(self.time_varies_in or self.addresses_vary_in)
+        """Whether the implementation claims independence and is found to leak."""
+        leaks = self.time_varies_in or self.addresses_vary_in or self.secrets_decide_in
+        return self.claim and bool(leaks)
 
 
 @dataclass(frozen=True)
@@ -410,6 +415,8 @@ def _findings(records: Sequence[PrimitiveRecord]) -> list[Finding]:
                 claim=group[0].about.secret_independent is True,
                 time_varies_in=sorted(time),
                 addresses_vary_in=sorted(addresses),
+                secrets_decide_in=sorted({r.subject.operation for r in group if r.value(DECIDED)}),
+                followed=any(r.value(DECIDED) is not None for r in group),
                 largest_spread_cycles=max(spreads, default=0.0),
                 trials=sum(r.trials or 0 for r in group),
             )

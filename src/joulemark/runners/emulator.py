@@ -154,13 +154,17 @@ class EmulatedBoard:
         """Whether the chip's core can follow secrets."""
         return self._machine.follows_secrets
 
-    def follow(self, secrets: "list[tuple[str, int, int]]") -> None:
+    def follow(
+        self, secrets: "list[tuple[str, int, int]]", public_code: "list[tuple[int, int]]"
+    ) -> None:
         """Follow secrets from here on: name, address and number of bytes of each.
+
+        What `public_code`, which are ranges of addresses, decides may be known.
 
         Raises:
             EngineError: they are outside memory, or too many.
         """
-        self._machine.follow_secrets(secrets)
+        self._machine.follow_secrets(secrets, public_code)
 
     @property
     def secrets(self) -> "Secrets":

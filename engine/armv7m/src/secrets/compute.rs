@@ -78,6 +78,10 @@ impl Secrets {
                 };
                 let from = if carry { from | self.flags.from } else { from };
                 self.finish(op, result, sets, carry, from);
+                let is_copy = op.kind == Kind::MovReg && op.amount == 0 && op.rd != op.rm;
+                if is_copy && result.secret != 0 && self.doubt.is_none() {
+                    self.copies.copy(op.rd as usize, op.rm as usize);
+                }
             }
             Kind::AddImm
             | Kind::AdcImm
@@ -141,8 +145,8 @@ impl Secrets {
             }
             Kind::Sxtb => self.map(op, |x| x.rotate_right(u32::from(op.amount)) as i8 as u32),
             Kind::Sxth => self.map(op, |x| x.rotate_right(u32::from(op.amount)) as i16 as u32),
-            Kind::Uxtb => self.map(op, |x| x.rotate_right(u32::from(op.amount)) & 0xff),
-            Kind::Uxth => self.map(op, |x| x.rotate_right(u32::from(op.amount)) & 0xffff),
+            Kind::Uxtb => self.extend(core, op, 0xff),
+            Kind::Uxth => self.extend(core, op, 0xffff),
             Kind::Rev => self.map(op, u32::swap_bytes),
             Kind::Rev16 => self.map(op, |x| x.swap_bytes().rotate_right(16)),
             Kind::Revsh => self.map(op, |x| (x as u16).swap_bytes() as i16 as u32),
@@ -263,6 +267,20 @@ impl Secrets {
     fn map(&mut self, op: &Op, moves: impl FnOnce(u32) -> u32) {
         let (secret, from) = self.of(op.rm);
         self.set(op.rd, moves(secret), from);
+    }
+
+    /// Upper bits become zero; where they are zero for sure, the result is a copy.
+    fn extend(&mut self, core: &Before<'_>, op: &Op, mask: u32) {
+        let is_same = op.amount == 0 && self.word(core.regs, op.rm).most() & !mask == 0;
+        let (secret, from) = self.of(op.rm);
+        self.set(
+            op.rd,
+            secret.rotate_right(u32::from(op.amount)) & mask,
+            from,
+        );
+        if is_same && op.rd != op.rm && secret != 0 && self.doubt.is_none() {
+            self.copies.copy(op.rd as usize, op.rm as usize);
+        }
     }
 
     /// A result that sets Q where it does not fit.

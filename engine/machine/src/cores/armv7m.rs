@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
@@ -606,6 +607,10 @@ impl System for Armv7m {
 
     fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
         self.core.mark_secret(piece)
+    }
+
+    fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        self.core.set_public_code(ranges);
     }
 
     fn find_uses(&mut self, on: bool) {

@@ -1,5 +1,6 @@
 //! An MSP430 core and its chip.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
@@ -409,6 +410,10 @@ impl System for Msp430 {
         self.read_memory(piece.address, piece.length as usize)?;
         self.core.mark_secret(piece);
         Ok(())
+    }
+
+    fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        self.core.set_public_code(ranges);
     }
 
     fn find_uses(&mut self, on: bool) {

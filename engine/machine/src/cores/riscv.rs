@@ -1,5 +1,6 @@
 //! A RISC-V core and its chip.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
@@ -395,6 +396,10 @@ impl System for Riscv {
 
     fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
         self.core.mark_secret(piece)
+    }
+
+    fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        self.core.set_public_code(ranges);
     }
 
     fn find_uses(&mut self, on: bool) {
