@@ -261,6 +261,15 @@ def test_without_the_architecture_the_image_is_that_of_a_tree_without_it(tmp_pat
     assert Path(done.stdout.strip()).read_bytes() == image([])
 
 
+def test_a_radio_without_aes_says_what_to_wire(tmp_path: Path) -> None:
+    arguments = ("architecture", "plasa", "--board", "nrf52840-dk", "--only", "memory")
+    done = joulemark(*arguments, "--store", str(tmp_path / "a.db"), code=5)
+    (line,) = done.stderr.splitlines()
+    wires = "--wire cipher=plasa/cipher/software --wire ccm-star=net/ccm-star/software"
+    assert line.endswith(f"radio has no AES: {wires}")
+    assert len(line) < 200
+
+
 def test_a_wrong_name_or_board_is_one_clear_error(tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "a.db"))
     for arguments, message in (

@@ -23,6 +23,8 @@ OPTIMISATIONS = ("O3", "O2", "Os")
 ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
 """Includes `O0` for comparison with others' code that was built without optimisation."""
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
+_STATED = re.compile(r'error: (?:#error )?"(.+)"$')
+"""What a source of ours says of a program that cannot be, by `#error`; of clang, or of GCC."""
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
@@ -207,6 +209,9 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
             raise cache.unwritable(full)
         lines = [line for line in printed.splitlines() if _REASON.search(line)]
         first = (lines or printed.splitlines() or [f"exit code {code}"])[0]
+        stated = _STATED.search(first)
+        if stated is not None:
+            raise BuildError(stated[1], what)
         if kept is not None:
             shutil.copytree(folder, kept, dirs_exist_ok=True)
         again = list(command)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #if !RADIO_HAS_AES
-#error "this radio has no AES of its own"
+#error "this radio has no AES: --wire ccm-star=net/ccm-star/software"
 #endif
 
 enum { BLOCK_CIPHER_KEY_BYTES = 16, BLOCK_CIPHER_BLOCK_BYTES = 16 };

@@ -3,7 +3,7 @@
 #include "radio.h"
 
 #if !RADIO_HAS_AES
-#error "this radio has no AES of its own: wire cipher to plasa/cipher/software"
+#error "radio has no AES: --wire cipher=plasa/cipher/software --wire ccm-star=net/ccm-star/software"
 #endif
 
 void cipher_block(const uint8_t key[16], uint8_t out[16], const uint8_t in[16]) {
