@@ -490,6 +490,16 @@ class Machine:
     def write_memory(self, address: int, data: bytes) -> None: ...
     @property
     def serial_ports(self) -> list[str]: ...
+    def torn_flash(self) -> list[int]:
+        """Return the addresses of double words of flash whose error correction reports an error.
+
+        They are what a loss of power at this moment leaves half erased or half programmed, in a
+        chip whose flash has error correction.
+        """
+
+    def tear_flash(self, addresses: Sequence[int]) -> None:
+        """Let double words of flash be read with such an error until they are written."""
+
     def read_serial_flash(self, device: str) -> bytes:
         """Return what a loss of power at this moment leaves in a board's serial flash."""
 

@@ -125,6 +125,16 @@ pub trait Bus {
         [0; 4]
     }
 
+    /// Whether the non-maskable interrupt's line is asserted.
+    fn nmi(&self) -> bool {
+        false
+    }
+
+    /// The core reads a double word of flash whose error correction does not fit its bits.
+    fn read_torn(&mut self, address: u32) {
+        let _ = address;
+    }
+
     /// Current settings of the memory controller. Asked after each write.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use joulemark_kernel::secrets::{Piece, Report};
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
 use crate::bus::{Bus, Control, Width};
 use crate::buses::is_bit_band_alias;
 use crate::fpu::Fpu;
-use crate::memo::{self, Pipeline, is_it};
+use crate::memo::{self, Block, Pipeline, is_it};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
 use crate::op::{Kind, Op};
@@ -255,6 +255,16 @@ impl<B: Bus> Core<B> {
     /// Part of the range lies outside memory.
     pub fn read_memory(&self, address: u32, length: u32) -> Result<Vec<u8>, u32> {
         self.memory.dump(address, length)
+    }
+
+    /// Addresses of double words of flash whose change was cut short.
+    pub fn torn_flash(&self) -> Vec<u32> {
+        self.memory.torn()
+    }
+
+    /// Let the change of a double word of flash be one that was cut short.
+    pub fn tear_flash(&mut self, address: u32) {
+        Memories::tear(&mut self.memory, address);
     }
 
     /// Reset: SP and PC from the vector table at `vectors` (B1.5.5).
@@ -674,11 +684,16 @@ impl<B: Bus> Core<B> {
                 self.take_memory_settings();
             }
         }
-        if self.system.lines(self.bus.interrupts()) {
+        if self.take_lines() {
             self.recheck = true;
             self.pended_at = due.min(now);
         }
         Ok(())
+    }
+
+    /// Let asserted interrupt lines pend; true where something came to be pending.
+    pub(crate) fn take_lines(&mut self) -> bool {
+        self.system.lines(self.bus.interrupts()) | self.system.nmi(self.bus.nmi())
     }
 
     fn transfer_by_masters(&mut self, now: u64) -> Result<(), Fault> {
@@ -704,6 +719,20 @@ impl<B: Bus> Core<B> {
         Some(self.pipe.entry(block.first))
     }
 
+    /// Refuse to run a block of which the change was cut short.
+    #[cold]
+    fn check_code(&self, block: Block) -> Result<(), Trap> {
+        let last = self.pipe.entry(block.first + block.count - 1);
+        let bytes = last.address + u32::from(last.op.length) - self.pc;
+        let torn = self.memory.first_torn(self.pc, bytes);
+        torn.map_or(Ok(()), |torn| {
+            let what = "code is executed whose programming or erasing was cut short";
+            Err(Trap::Stop(Box::new(
+                Fault::new(FaultKind::Unprogrammed, what).at(torn),
+            )))
+        })
+    }
+
     /// Run up to `most` instructions, to the end of the block at most.
     fn run_block(&mut self, most: u32) -> Result<(), Trap> {
         if self.memory.code_changed {
@@ -724,6 +753,9 @@ impl<B: Bus> Core<B> {
         };
         if self.memory.is_flash_off(self.pc) {
             return Err(flash_is_off("executed", self.pc));
+        }
+        if self.memory.has_torn() {
+            self.check_code(block)?;
         }
         self.pipe.begin(self.pc, self.it, block.first);
         self.leave = false;
@@ -1106,6 +1138,19 @@ impl<B: Bus> Core<B> {
             let value = self.load_allowed(word, Width::Word, user)?;
             return Ok(value >> bit & 1);
         }
+        if self.memory.has_torn()
+            && let Some(at) = self.memory.to_read_torn(address, width)
+        {
+            if let Some(torn) = self.memory.first_torn(address, width.bytes()) {
+                let (now, _) = self.access();
+                self.bus.read_torn(torn);
+                if self.take_lines() {
+                    self.recheck = true;
+                    self.pended_at = now;
+                }
+            }
+            return Ok(self.memory.read(at, width));
+        }
         let (now, events) = self.access();
         if address >> 20 == 0xe00 {
             if user || !self.privileged() {
@@ -1135,7 +1180,7 @@ impl<B: Bus> Core<B> {
         if self.memory.has_flash_off() {
             self.take_memory_settings();
         }
-        if is_due && self.system.lines(self.bus.interrupts()) {
+        if is_due && self.take_lines() {
             self.recheck = true;
             self.pended_at = now;
         }
@@ -1216,7 +1261,7 @@ impl<B: Bus> Core<B> {
             .map_err(|fault| bus_trap(fault, address))?;
         self.transfer(now)?;
         self.take_memory_settings();
-        if self.system.lines(self.bus.interrupts()) {
+        if self.take_lines() {
             self.recheck = true;
             self.pended_at = now;
         }
@@ -1276,7 +1321,7 @@ impl<B: Bus> Core<B> {
             }
             Some(Request::Recheck) => {
                 // A line that is still high pends again at once.
-                self.system.lines(self.bus.interrupts());
+                self.take_lines();
                 self.recheck = true;
                 self.pended_at = now;
                 if self.timing.revision >= 2 {

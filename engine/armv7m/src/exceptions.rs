@@ -546,7 +546,7 @@ impl<B: Bus> Core<B> {
             self.faultmask = false;
         }
         // A line that is still high pends again.
-        self.system.lines(self.bus.interrupts());
+        self.take_lines();
         self.recheck = true;
     }
 

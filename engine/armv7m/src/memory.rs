@@ -1,5 +1,6 @@
 //! The memories that the core fetches from, reads and writes, and the operations decoded from them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use joulemark_kernel::Memories;
@@ -137,9 +138,13 @@ pub struct Memory {
     off: Option<RegionKind>,
     /// What stood there, where stores did it: each byte's place, and the byte.
     overwritten: Vec<(usize, u8)>,
+    /// Places of double words of flash whose change was cut short. Banks are readable up to the first.
+    torn: BTreeSet<usize>,
 }
 
 const NO_BANK: u8 = 0xff;
+/// Bytes that share an error correction code.
+const DOUBLE_WORD: usize = 8;
 
 impl Memory {
     pub fn new(regions: &[Region], extensions: Extensions) -> Self {
@@ -191,6 +196,7 @@ impl Memory {
             extensions,
             off: None,
             overwritten: Vec::new(),
+            torn: BTreeSet::new(),
         }
     }
 
@@ -208,10 +214,49 @@ impl Memory {
             return;
         }
         self.off = (!is_readable).then_some(RegionKind::Flash);
+        self.set_readable();
+    }
+
+    fn set_readable(&mut self) {
         let is_flash = |bank: &&mut Bank| bank.region.kind == RegionKind::Flash;
         for bank in self.banks.iter_mut().filter(is_flash) {
-            bank.readable = if is_readable { bank.size } else { 0 };
+            let end = bank.at + bank.size as usize;
+            let first = self.torn.range(bank.at..end).next();
+            bank.readable = match first {
+                _ if self.off.is_some() => 0,
+                Some(at) => (at - bank.at) as u32,
+                None => bank.size,
+            };
         }
+    }
+
+    /// Whether there are double words whose change was cut short.
+    pub fn has_torn(&self) -> bool {
+        !self.torn.is_empty()
+    }
+
+    /// Addresses of double words whose change was cut short, in order.
+    pub fn torn(&self) -> Vec<u32> {
+        let places = self.torn.iter();
+        places.filter_map(|&at| self.address_of(at)).collect()
+    }
+
+    /// The first of these bytes that is in such a double word.
+    pub fn first_torn(&self, address: u32, bytes: u32) -> Option<u32> {
+        let at = self.place(address)?;
+        let from = at - at % DOUBLE_WORD;
+        let torn = *self.torn.range(from..at + bytes as usize).next()?;
+        Some(address + torn.saturating_sub(at) as u32)
+    }
+
+    /// Where an instruction reads this many bytes of flash, whether or not they are torn; `None` where
+    /// none or not all of them are flash that can be read now.
+    pub fn to_read_torn(&self, address: u32, width: Width) -> Option<usize> {
+        let (bank, offset) = self.find(address)?;
+        let bank = &self.banks[bank];
+        let is_there = self.off.is_none() && bank.region.kind == RegionKind::Flash;
+        (is_there && offset + width.bytes() as usize <= bank.size as usize)
+            .then_some(bank.at + offset)
     }
 
     /// Whether there is memory that cannot be read now.
@@ -477,6 +522,14 @@ impl Memory {
             self.bytes[at] = *byte;
             self.code_changed |= self.decoded[at / 2];
         }
+        if self.has_torn()
+            && let Some(at) = self.place(address)
+        {
+            let end = at + data.len();
+            self.torn
+                .retain(|torn| torn + DOUBLE_WORD <= at || *torn >= end);
+            self.set_readable();
+        }
         Ok(())
     }
 
@@ -509,6 +562,16 @@ impl Memories for Memory {
         let kind = |at| self.find(at).map(|(bank, _)| self.banks[bank].region.kind);
         let is_flash = addresses.all(|at| kind(at) == Some(RegionKind::Flash));
         is_flash && self.load(address, data).is_ok()
+    }
+
+    fn tear(&mut self, address: u32) {
+        let kind = |at| self.find(at).map(|(bank, _)| self.banks[bank].region.kind);
+        if kind(address) == Some(RegionKind::Flash)
+            && let Some(at) = self.place(address)
+        {
+            self.torn.insert(at - at % DOUBLE_WORD);
+            self.set_readable();
+        }
     }
 }
 

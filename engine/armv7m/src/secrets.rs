@@ -1080,6 +1080,10 @@ impl Memories for Masters<'_> {
     fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
         self.memory.write_flash(address, data)
     }
+
+    fn tear(&mut self, address: u32) {
+        self.memory.tear(address);
+    }
 }
 
 impl Drop for Masters<'_> {

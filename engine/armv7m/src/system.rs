@@ -326,6 +326,17 @@ impl System {
         changed
     }
 
+    /// The line of the non-maskable interrupt: a high level pends unless its handler runs. True where
+    /// it came to be pending.
+    pub const fn nmi(&mut self, level: bool) -> bool {
+        let number = exception::NMI;
+        let pends = level && !self.pending.has(number) && !self.active.has(number);
+        if pends {
+            self.pend(number);
+        }
+        pends
+    }
+
     // SysTick (B3.3).
 
     /// Cycles of a count (CLKSOURCE; without another clock it reads as 1).

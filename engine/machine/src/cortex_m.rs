@@ -226,6 +226,19 @@ pub trait Peripherals: Send + Sync {
     fn flash_state(&self) -> Option<&'static str> {
         None
     }
+    /// Whether a core waits to read flash that is being changed, even if the chip's power state shows
+    /// the change.
+    fn flash_waits(&self) -> bool {
+        false
+    }
+    /// Whether the non-maskable interrupt's line is asserted.
+    fn nmi(&self) -> bool {
+        false
+    }
+    /// The core reads a double word of flash whose error correction does not fit its bits.
+    fn read_torn(&mut self, address: u32) {
+        let _ = address;
+    }
     /// Until when flash is being changed, if a core that executes from flash or ROM stands still
     /// meanwhile, or only waits.
     fn flash_held_until(&self) -> Cycles {
@@ -644,7 +657,15 @@ impl Bus for CortexM {
     }
 
     fn flash_is_off(&self) -> bool {
-        self.flash_state.is_some()
+        self.flash_state.is_some() && !self.series.flash_waits()
+    }
+
+    fn nmi(&self) -> bool {
+        self.series.nmi()
+    }
+
+    fn read_torn(&mut self, address: u32) {
+        self.series.read_torn(address);
     }
 
     fn held_until(&self) -> Cycles {

@@ -381,7 +381,22 @@ impl Machine {
                 }
             }
         }
+        self.tear_flash(&earlier.torn_flash());
         Ok(())
+    }
+
+    /// Addresses of double words of flash that are read with an error, because a change of them was
+    /// cut short.
+    pub fn torn_flash(&self) -> Vec<u32> {
+        self.system.torn_flash()
+    }
+
+    /// Let double words of flash be read with an error, as after a loss of power in a change of them,
+    /// until they are written again.
+    pub fn tear_flash(&mut self, addresses: &[u32]) {
+        for &address in addresses {
+            self.system.tear_flash(address);
+        }
     }
 
     /// Take over the timing of code that an earlier machine of the same chip and image has learned.

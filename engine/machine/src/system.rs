@@ -82,6 +82,14 @@ pub trait System: Any + Send + Sync {
     /// # Errors
     /// Part of the range is not memory.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), u32>;
+    /// Addresses of double words of flash whose error correction does not fit their bits.
+    fn torn_flash(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    /// Let the error correction of a double word of flash not fit its bits.
+    fn tear_flash(&mut self, address: u32) {
+        let _ = address;
+    }
 
     fn put_serial(&mut self, port: usize, data: &[u8]);
     fn set_pin(&mut self, pin: Pin, high: bool);

@@ -159,12 +159,17 @@ impl Changing {
     }
 }
 
-/// The bits of a word that have changed after `quarters` quarters of the time.
-const fn changed_bits(address: u32, quarters: u64) -> u32 {
-    // Two bits per cell, drawn by the finalizer of MurmurHash3, select the quarter.
+/// Arbitrary bits that belong to an address, by the finalizer of `MurmurHash3`.
+pub const fn drawn(address: u32) -> u64 {
     let mut drawn = address as u64 ^ 0x9e37_79b9_7f4a_7c15;
     drawn = (drawn ^ drawn >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    drawn = (drawn ^ drawn >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    (drawn ^ drawn >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53)
+}
+
+/// The bits of a word that have changed after `quarters` quarters of the time.
+const fn changed_bits(address: u32, quarters: u64) -> u32 {
+    // Two bits per cell select the quarter.
+    let drawn = drawn(address);
     let (high, low) = ((drawn >> 32) as u32, drawn as u32);
     match quarters {
         0 => 0,

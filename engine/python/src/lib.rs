@@ -745,6 +745,14 @@ impl Machine {
             .map_err(machine_error)
     }
 
+    fn torn_flash(&self) -> Vec<u32> {
+        self.machine.torn_flash()
+    }
+
+    fn tear_flash(&mut self, addresses: Vec<u32>) {
+        self.machine.tear_flash(&addresses);
+    }
+
     fn read_serial_flash<'py>(
         &mut self,
         py: Python<'py>,

@@ -30,6 +30,9 @@ struct Lines {
     rises: Vec<(u64, u32)>,
     high: u64,
     sleeps: Vec<(bool, u64)>,
+    /// Reads of torn flash, each of which raises the non-maskable interrupt; line 31 lowers it.
+    torn: Vec<u32>,
+    nmi: bool,
 }
 
 impl Bus for Lines {
@@ -43,6 +46,7 @@ impl Bus for Lines {
             return Err(Fault::new(FaultKind::Unmapped, "nothing").at(address));
         }
         self.high &= !u64::from(value);
+        self.nmi &= value >> 31 == 0;
         Ok(())
     }
 
@@ -60,6 +64,15 @@ impl Bus for Lines {
 
     fn interrupts(&self) -> [u64; 4] {
         [self.high, 0, 0, 0]
+    }
+
+    fn nmi(&self) -> bool {
+        self.nmi
+    }
+
+    fn read_torn(&mut self, address: u32) {
+        self.torn.push(address);
+        self.nmi = true;
     }
 
     fn sleep(&mut self, asleep: bool, _deep: bool, now: Cycles) -> Cycles {
@@ -1332,4 +1345,107 @@ fn fetches_go_on_while_the_address_of_a_load_waits_for_its_bus() {
     };
     let found: Vec<u32> = (20..28).map(entered).collect();
     assert_eq!(found, [17, 17, 17, 17, 17, 17, 18, 19]);
+}
+
+const NMI: u32 = 2;
+const DATA: u32 = 0x8000;
+
+/// Reads of flash into R0 to R3, whose base is R4.
+const READS: [(&[u16], u32); 6] = [
+    (&[0x6820], 4),             // LDR R0, [R4]
+    (&[0x7820], 1),             // LDRB R0, [R4]
+    (&[0xe9d4, 0x0100], 8),     // LDRD R0, R1, [R4]
+    (&[0xe894, 0x000f], 16),    // LDM R4, {R0-R3}
+    (&[0xf8d4, 0x0001], 4 + 1), // LDR R0, [R4, #1]
+    (&[0xcc0f], 16),            // LDM R4!, {R0-R3}
+];
+
+#[test]
+fn reading_torn_flash_raises_nmi_and_takes_no_other_time() {
+    for (read, reach) in READS {
+        for from in [DATA, DATA + 8, DATA + 12, DATA + 16, DATA + 24] {
+            let code = join(&[&constant(4, from), &[NOP, NOP], read, &[NOP; 8]]);
+            let program = Program {
+                thread: &code,
+                handlers: vec![(NMI, handler(NMI, &store(0x4000_0000, 1 << 31)))],
+                ..Program::default()
+            };
+            let run = |torn: &[u32]| {
+                let mut core = program.load();
+                core.load_image(DATA, &(0..64).collect::<Vec<u8>>())
+                    .unwrap();
+                for &at in torn {
+                    core.tear_flash(at);
+                }
+                assert_eq!(core.torn_flash(), torn);
+                let exit = core.run(Limits {
+                    until: Some(Cycles(100_000)),
+                    step_first: false,
+                });
+                assert!(matches!(exit, Exit::Breakpoint(_)), "{exit:?}");
+                core
+            };
+            let whole = run(&[]);
+            let after = run(&[DATA + 40]);
+            assert_eq!(after.cycles(), whole.cycles(), "a torn word elsewhere");
+            let core = run(&[DATA + 16]);
+            let is_hit = from < DATA + 24 && from + reach > DATA + 16;
+            assert_eq!(log(&core, NMI).0, u32::from(is_hit), "{read:x?} {from:x}");
+            assert!(
+                core.bus
+                    .torn
+                    .iter()
+                    .all(|&at| (DATA + 16..DATA + 24).contains(&at))
+            );
+            let registers =
+                |core: &Core<Lines>| (0..4).map(|i| core.register(i)).collect::<Vec<_>>();
+            if is_hit {
+                // The handler keeps what it uses on the stack.
+                assert!(core.cycles() > whole.cycles());
+            } else {
+                assert_eq!(core.cycles(), whole.cycles());
+            }
+            assert_eq!(registers(&core), registers(&whole), "what is there is read");
+        }
+    }
+}
+
+#[test]
+fn nmi_comes_again_until_its_cause_is_cleared() {
+    let code = join(&[&constant(4, DATA), &[0x6820, 0x6820, NOP, NOP, NOP, NOP]]);
+    let program = Program {
+        thread: &code,
+        ..Program::default()
+    };
+    let mut core = program.load();
+    core.tear_flash(DATA);
+    core.run(Limits {
+        until: Some(Cycles(10_000)),
+        step_first: false,
+    });
+    assert!(log(&core, NMI).0 >= 2, "the handler did not clear it");
+    // What is written anew is whole.
+    core.load_image(DATA, &[0; 4]).unwrap();
+    assert!(core.torn_flash().is_empty());
+}
+
+#[test]
+fn torn_code_is_not_run() {
+    let program = Program {
+        thread: &[NOP; 20],
+        ..Program::default()
+    };
+    let mut core = program.load();
+    core.tear_flash(THREAD + 16);
+    let exit = core.run(Limits {
+        until: Some(Cycles(1000)),
+        step_first: false,
+    });
+    let Exit::Fault(fault) = exit else {
+        panic!("{exit:?}");
+    };
+    assert_eq!(
+        (fault.kind, fault.address),
+        (FaultKind::Unprogrammed, Some(THREAD + 16))
+    );
 }

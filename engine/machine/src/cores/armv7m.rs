@@ -536,6 +536,14 @@ impl System for Armv7m {
         self.core.load_image(address, data)
     }
 
+    fn torn_flash(&self) -> Vec<u32> {
+        self.core.torn_flash()
+    }
+
+    fn tear_flash(&mut self, address: u32) {
+        self.core.tear_flash(address);
+    }
+
     fn put_serial(&mut self, port: usize, data: &[u8]) {
         let now = self.core.cycles();
         self.core.bus.put_serial(port, data, now);

@@ -1,4 +1,4 @@
-//! STM32L4+ (STM32L4Rx): clocks, power control, flash access control, GPIO, serial ports, basic and
+//! STM32L4+ (STM32L4Rx): clocks, power control, flash and its controller, GPIO, serial ports, basic and
 //! general-purpose timers of 16 bits, and pin interrupts (RM0432).
 //!
 //! Flash is read without wait states, which the chip allows up to 20 MHz: then its caches and its
@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use joulemark_armv7m::Width;
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
-use joulemark_peripherals::{Exti, Stm32Tim, Stm32Uart};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Memories, Timeline};
+use joulemark_peripherals::{Exti, Stm32Tim, Stm32Uart, Stm32l4Flash};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
@@ -147,6 +148,7 @@ struct Stm32l4 {
     gpio: [[u32; 11]; PORTS],
     syscfg: [u32; 12],
     flash_acr: u32,
+    flash: Option<Stm32l4Flash>,
 }
 
 /// The series.
@@ -164,14 +166,14 @@ pub static SERIES: Series = Series {
 fn make(chip: &Chip, core: &Core, _setting: &dyn Fn(&str) -> u32) -> Result<Made, ChipError> {
     let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
     let pins = lettered(instances.pins(Block::Gpio));
-    let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-    let mut made = Stm32l4::new(instances, crystal_hz);
+    let mut made = Stm32l4::new(instances, core);
     made.set_bus_clocks(Cycles(0));
     Ok((Box::new(made), pins))
 }
 
 impl Stm32l4 {
-    fn new(instances: Arc<Instances<Block>>, hse_hz: u32) -> Self {
+    fn new(instances: Arc<Instances<Block>>, core: &Core) -> Self {
+        let flash = core.flash.clone();
         let mut rcc = [0; RCC_WORDS];
         rcc[CR] = (MSI_AFTER_RESET as u32) << 4 | MSION;
         rcc[PLLCFGR] = 0x1000;
@@ -193,12 +195,14 @@ impl Stm32l4 {
             ],
             tim: CHANNELS.map(Stm32Tim::new),
             exti: Exti::default(),
-            hse_hz,
+            hse_hz: core.crystal_hz.as_ref().map_or(0, Constant::whole),
             rcc,
             pwr,
             gpio,
             syscfg: [0; 12],
             flash_acr: ICEN_DCEN,
+            flash: flash
+                .map(|(range, times)| Stm32l4Flash::new(range, times, core.reset_hz.whole())),
         }
     }
 
@@ -366,7 +370,8 @@ impl Peripherals for Stm32l4 {
             },
             Block::Exti => self.exti.read(offset),
             Block::Rcc => (word < RCC_WORDS).then(|| self.read_rcc(word)),
-            Block::Flash => (offset == 0).then_some(self.flash_acr),
+            Block::Flash if offset == 0 => Some(self.flash_acr),
+            Block::Flash => self.flash.as_ref().and_then(|flash| flash.read(offset)),
         })
     }
 
@@ -376,6 +381,11 @@ impl Peripherals for Stm32l4 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
+        if let Some(flash) = &mut self.flash
+            && flash.has(address)
+        {
+            return flash.store(address, value).map(|()| true);
+        }
         let Some((block, offset)) = self.instances.find(address) else {
             return Ok(false);
         };
@@ -417,9 +427,57 @@ impl Peripherals for Stm32l4 {
                 self.flash_acr = value & ACR;
                 self.clock_hz()?;
             }
-            Block::Rcc | Block::Flash => return Ok(false),
+            Block::Flash => {
+                let flash = self.flash.as_mut();
+                return flash.map_or(Ok(false), |flash| flash.write(offset, value, context.now));
+            }
+            Block::Rcc => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn takes_flash_stores(&self, width: Width) -> bool {
+        let flash = self.flash.as_ref();
+        width == Width::Word && flash.is_some_and(Stm32l4Flash::takes_stores)
+    }
+
+    fn flash_state(&self) -> Option<&'static str> {
+        self.flash.as_ref().and_then(Stm32l4Flash::power_state)
+    }
+
+    fn flash_waits(&self) -> bool {
+        true
+    }
+
+    fn flash_held_until(&self) -> Cycles {
+        let flash = self.flash.as_ref();
+        flash.map_or(Cycles(0), Stm32l4Flash::busy_until)
+    }
+
+    fn read_torn(&mut self, address: u32) {
+        if let Some(flash) = &mut self.flash {
+            flash.read_torn(address);
+        }
+    }
+
+    fn nmi(&self) -> bool {
+        self.flash.as_ref().is_some_and(Stm32l4Flash::raises_nmi)
+    }
+
+    fn transfer(
+        &mut self,
+        memory: &mut dyn Memories,
+        now: Cycles,
+        _timeline: &Timeline,
+    ) -> Result<bool, Fault> {
+        let flash = self.flash.as_mut();
+        flash.map_or(Ok(false), |flash| flash.transfer(memory, now))
+    }
+
+    fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
+        if let Some(flash) = &mut self.flash {
+            flash.set_clock(now, core_hz);
+        }
     }
 
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
@@ -448,7 +506,9 @@ impl Peripherals for Stm32l4 {
     fn next_event(&self) -> Cycles {
         let of_uarts = self.uart.iter().map(Stm32Uart::next_event);
         let of_timers = self.tim.iter().map(Stm32Tim::next_event);
-        of_uarts.chain(of_timers).min().unwrap_or(Cycles::NEVER)
+        let of_flash = self.flash.as_ref().map(Stm32l4Flash::next_event);
+        let all = of_uarts.chain(of_timers).chain(of_flash);
+        all.min().unwrap_or(Cycles::NEVER)
     }
 
     fn interrupts(&self) -> [u64; 4] {
@@ -466,7 +526,7 @@ impl Peripherals for Stm32l4 {
             Reset::Software => SFTRSTF,
             Reset::Watchdog => 0,
         };
-        let mut fresh = Self::new(Arc::clone(&self.instances), self.hse_hz);
+        let mut fresh = Self::new(Arc::clone(&self.instances), anew.core);
         // Any reset pulls NRST; earlier flags stay until RMVF (RM0432, RCC_CSR).
         fresh.rcc[CSR] = self.rcc[CSR] & RESET_FLAGS | PINRSTF | flags;
         fresh.rcc[BDCR] = self.rcc[BDCR];

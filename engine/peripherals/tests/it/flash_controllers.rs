@@ -1,10 +1,11 @@
-//! The flash controllers of the CC2538, the `CC26x0` and the STM32F1: sequences, times, and named refusals.
+//! The flash controllers of the CC2538, the `CC26x0`, the STM32F1 and the STM32L4: sequences, times, and
+//! named refusals.
 
 use crate::memory::Memory;
 use joulemark_kernel::chip::{Constant, Grade};
-use joulemark_kernel::{Cycles, Memories};
+use joulemark_kernel::{Cycles, Fault, Memories};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
-use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash, Stm32Flash};
+use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash, Stm32Flash, Stm32l4Flash};
 
 const HZ: u32 = 1_000_000;
 
@@ -333,4 +334,138 @@ fn stm32_refuses_by_name() {
     flash.write(STM32_CR, 0x80, Cycles(0)).unwrap();
     assert!(refused(flash.write(STM32_CR, 1, Cycles(0))).contains("FLASH_CR.LOCK"));
     assert!(refused(flash.write(STM32_KEYR, 1, Cycles(0))).contains("wrong key"));
+}
+
+const L4_KEYR: u32 = 0x08;
+const L4_SR: u32 = 0x10;
+const L4_CR: u32 = 0x14;
+const L4_ECCR: u32 = 0x18;
+
+/// Flash that notes which double words do not fit their code.
+struct Checked {
+    flash: Memory,
+    torn: Vec<u32>,
+}
+
+impl Memories for Checked {
+    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
+        self.flash.read(address, length)
+    }
+
+    fn write(&mut self, _: u32, _: &[u8]) -> bool {
+        false
+    }
+
+    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        let end = address + data.len() as u32;
+        self.torn.retain(|at| !(address..end).contains(at));
+        self.flash.write_flash(address, data)
+    }
+
+    fn tear(&mut self, address: u32) {
+        self.torn.push(address);
+    }
+}
+
+fn stm32l4() -> (Stm32l4Flash, Checked) {
+    let range = FlashRange {
+        start: 0x0800_0000,
+        size: 0x20_0000,
+        page: 4096,
+    };
+    let (flash, torn) = (flash_of(&range), Vec::new());
+    let mut controller = Stm32l4Flash::new(range, times(), HZ);
+    for key in [0x4567_0123, 0xcdef_89ab] {
+        controller.write(L4_KEYR, key, Cycles(0)).unwrap();
+    }
+    (controller, Checked { flash, torn })
+}
+
+#[test]
+fn stm32l4_erases_a_page_of_either_bank_and_programs_double_words_once() {
+    let (mut flash, mut array) = stm32l4();
+    let page = 0x0810_3000;
+    flash
+        .write(L4_CR, 2 | 0x103 << 3 | 1 << 16, Cycles(0))
+        .unwrap();
+    assert_eq!(flash.power_state(), Some("flash-erase"));
+    flash.transfer(&mut array, Cycles(19_999)).unwrap();
+    assert_eq!(flash.read(L4_SR), Some(1 << 16), "busy");
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert_eq!(flash.read(L4_SR), Some(1), "done");
+    assert_eq!(word(&array.flash, page), u32::MAX);
+    assert_eq!(word(&array.flash, page + 0xffc), u32::MAX);
+    assert_eq!(word(&array.flash, page + 0x1000), 0);
+
+    assert!(!flash.takes_stores());
+    flash.write(L4_CR, 1, Cycles(20_000)).unwrap();
+    let mut now = 20_000;
+    let mut store = |low, high| {
+        flash.write(L4_SR, 0xffff, Cycles(now)).unwrap();
+        flash.store(page + 8, low).unwrap();
+        assert_eq!(flash.next_event(), Cycles::NEVER, "one word does nothing");
+        flash.store(page + 12, high).unwrap();
+        flash.transfer(&mut array, Cycles(now)).unwrap();
+        now += 40;
+        flash.transfer(&mut array, Cycles(now)).unwrap();
+        flash.read(L4_SR)
+    };
+    assert_eq!(store(1, 2), Some(1), "twice a word's time");
+    assert_eq!(store(1, 0), Some(8), "refused: not erased");
+    assert_eq!(store(0, 0), Some(1), "zeros go everywhere");
+    assert_eq!(word(&array.flash, page + 12), 0);
+    assert!(array.torn.is_empty());
+
+    flash.store(page, 1).unwrap();
+    assert!(flash.store(page, 1).is_err(), "not its other half");
+    assert!(flash.store(page + 4, 1).is_err(), "the upper half first");
+}
+
+#[test]
+fn stm32l4_wants_errors_cleared() {
+    let (mut flash, mut array) = stm32l4();
+    flash.write(L4_CR, 1, Cycles(0)).unwrap();
+    for expected in [8, 8 | 0x80] {
+        // Not erased, and then not cleared.
+        flash.store(0x0800_0000, 1).unwrap();
+        flash.store(0x0800_0004, 1).unwrap();
+        flash.transfer(&mut array, Cycles(0)).unwrap();
+        assert_eq!(flash.read(L4_SR), Some(expected));
+    }
+}
+
+#[test]
+fn stm32l4_reports_what_is_half_erased_when_it_is_read() {
+    let (mut flash, mut array) = stm32l4();
+    flash.write(L4_CR, 2 | 1 << 16, Cycles(0)).unwrap();
+    flash.transfer(&mut array, Cycles(4_999)).unwrap();
+    assert!(array.torn.is_empty(), "nothing has changed yet");
+    flash.transfer(&mut array, Cycles(10_000)).unwrap();
+    let torn = array.torn.len();
+    assert!((300..500).contains(&torn), "{torn} of 512 double words");
+    assert!(array.torn.iter().all(|at| at % 8 == 0));
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert!(array.torn.is_empty());
+
+    flash.read_torn(0x0810_0048);
+    flash.read_torn(0x0800_0010);
+    let first = 1 << 31 | 1 << 21 | 0x48;
+    assert_eq!(flash.read(L4_ECCR), Some(first), "in the second bank");
+    assert!(flash.raises_nmi());
+    flash.write(L4_ECCR, 0x48, Cycles(0)).unwrap();
+    assert!(flash.raises_nmi());
+    flash.write(L4_ECCR, 1 << 31, Cycles(0)).unwrap();
+    assert!(!flash.raises_nmi());
+}
+
+#[test]
+fn stm32l4_refuses_by_name() {
+    let (mut flash, _) = stm32l4();
+    let refused = |result: Result<bool, Fault>| result.unwrap_err().to_string();
+    assert!(refused(flash.write(L4_CR, 4, Cycles(0))).contains("mass erase"));
+    assert!(refused(flash.write(L4_CR, 1 << 16, Cycles(0))).contains("FLASH_CR.PER"));
+    assert!(refused(flash.write(L4_ECCR, 1 << 24, Cycles(0))).contains("corrected errors"));
+    flash.write(L4_CR, 1 << 31, Cycles(0)).unwrap();
+    assert!(refused(flash.write(L4_CR, 1, Cycles(0))).contains("FLASH_CR.LOCK"));
+    assert!(refused(flash.write(L4_KEYR, 1, Cycles(0))).contains("wrong key"));
 }
