@@ -12,10 +12,10 @@ import pytest
 from command import joulemark
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards
-from joulemark.errors import UnsatisfiedError
+from joulemark.errors import FaultError, UnsatisfiedError
 from joulemark.project import ROOT
 from joulemark.subjects.update import air
-from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned
+from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned, record
 from joulemark.subjects.update.layout import Needs, arrange, by_name
 from joulemark.subjects.update.manifest import Manifest, envelope
 from joulemark.subjects.update.measure import kit_of
@@ -29,6 +29,7 @@ BOARDS = (
     "stm32vldiscovery",
     "sensortag-cc2650",
     "launchxl-cc26x2r1",
+    "nucleo-l4r5zi",
     "telosb",
 )
 CUTS, ALL_CUTS = 8, 1000
@@ -110,9 +111,6 @@ def test_the_counter_goes_from_page_to_page(board: str) -> None:
     size = 2 * layout.counter_page
     places = size // 8
 
-    def record(value: int) -> bytes:
-        return value.to_bytes(4, "little") + (value ^ 0xFFFFFFFF).to_bytes(4, "little")
-
     for next_place in (places // 2 - 1, places // 2, places - 1, places):
         # The last records before a page's end, and one whose write was cut short.
         counter = b"".join(record(i + 1) for i in range(next_place - 1))
@@ -149,11 +147,35 @@ def test_a_copy_that_is_damaged_is_made_again_from_its_slot() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("board", ["nrf52840-dk", "launchxl-cc26x2r1", "nucleo-l4r5zi"])
 @pytest.mark.parametrize(
     ("name", "most"), [("lms", 8192), ("ecdsa-p256", 16384), ("ml-dsa-44", 16384)]
 )
-def test_a_bootloader_is_small_on_a_cortex_m4(name: str, most: int) -> None:
-    assert kit("nrf52840-dk", name).bootloader.code_bytes <= most
+def test_a_bootloader_is_small_on_a_cortex_m4(board: str, name: str, most: int) -> None:
+    assert kit(board, name).bootloader.code_bytes <= most
+
+
+def test_a_half_erased_slot_is_reported_and_erased_again() -> None:
+    """Every read of it raises the non-maskable interrupt of the STM32L4R5."""
+    own = kit("nucleo-l4r5zi")
+    layout = own.bootloader.layout
+    old, new = own.release(0, SIZE, 3), own.release(1, SIZE, 4)
+    flash = provisioned(own, [old, own.release(1, SIZE, 2)])
+    torn = range(layout.manifest(1), layout.manifest(1) + layout.slot_bytes, 8)
+    device = Device(own, flash, torn=torn)
+    assert device.run().started == 0
+    assert device.torn == list(torn)
+    device = Device(own, device.flash, torn=device.torn, requested=True)
+    run = device.run(new)
+    assert (run.answers, run.started, device.torn) == ([ACCEPTED], 1, [])
+
+
+def test_a_damaged_bootloader_does_not_run() -> None:
+    own = kit("nucleo-l4r5zi")
+    start = own.bootloader.layout.start
+    device = Device(own, provisioned(own, [own.release(0, SIZE, 3)]), torn=[start + 0x1000])
+    with pytest.raises(FaultError, match="programming or erasing was cut short"):
+        device.run()
 
 
 def test_a_layout_fits_to_the_last_page() -> None:
@@ -218,16 +240,16 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (
-            "--board nucleo-l4r5zi",
+            "--board raspberry-pi-pico-2",
             3,
-            "does not write the flash of the stm32l4r5zi; there is for launchxl-cc26x2r1",
+            "does not write the flash of the rp2350; there is for launchxl-cc26x2r1",
         ),
         ("--board nrf52840-dk --image 64Q", 3, "--image: '64Q' is no size"),
         ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),
         ("--board nrf52840-dk --signature rsa", 3, "no such signature; there are ecdsa-p256"),
         ("--board nrf52840-dk --signature lms --implementation x", 3, "there are armv7m, ref"),
         ("--board stm32vldiscovery --frame-header 4", 3, "stm32vldiscovery has no radio"),
-        ("--board telosb --signature lms", 13, "flash is short by 32,256 bytes of 49,152"),
+        ("--board telosb --signature lms", 13, "flash is short by 31,744 bytes of 49,152"),
         ("--board telosb --signature slh-dsa-128s", 13, "no implementation of slh-dsa-128s runs"),
         ("--board stm32vldiscovery --signature lms", 13, "flash is short by 16,384 bytes of"),
         (

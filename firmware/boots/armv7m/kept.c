@@ -4,6 +4,7 @@
 #include "series.h"
 
 _Static_assert(FLASH_PAGE_BYTES > 0, "firmware/hal/armv7m has no flash.c for this series of chips");
+_Static_assert(FLASH_WRITE_BYTES == 4, "a record is a word, not a double word");
 
 /* Defined by the linker script, in pages outside the image. */
 extern const volatile uint32_t kept_flash[2 * FLASH_PAGE_BYTES / 4];

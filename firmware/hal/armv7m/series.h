@@ -11,6 +11,11 @@ void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
+/* What is written to flash at once, and only once. */
+#ifndef FLASH_WRITE_BYTES
+#define FLASH_WRITE_BYTES 4
+#endif
+
 /* flash.h is there where FLASH_PAGE_BYTES is not 0. Where flash, which holds the handlers, cannot
    be read while it changes, its functions call those of the ROM with interrupts off. */
 

@@ -5,7 +5,8 @@
 
 /* A record is a value and its complement. Writing only clears bits and erasing only sets them, so a
    write or an erase that is cut short leaves no valid record: its halves are no longer
-   complements. */
+   complements. Where flash has error correction, that sets a single bit right, as it was or as it
+   was to be. A record is what such flash is written by. */
 enum { RECORD_BYTES = 8, PAGE_RECORDS = COUNTER_PAGE_BYTES / RECORD_BYTES };
 
 static uint32_t address_of(unsigned place) {

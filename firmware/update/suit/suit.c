@@ -50,8 +50,9 @@ static uint32_t head(reader *r, unsigned major) {
     return argument;
 }
 
-/* Reads an item that can only have this value. */
-static void expect(reader *r, unsigned major, uint32_t argument) {
+/* Reads an item that can only have this value. It is called everywhere, and is not inlined because
+   bootloaders must be small. */
+__attribute__((noinline)) static void expect(reader *r, unsigned major, uint32_t argument) {
     if (head(r, major) != argument)
         fail(r);
 }

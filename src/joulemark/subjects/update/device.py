@@ -125,6 +125,7 @@ class Device:
     Args:
         kit: its bootloader.
         flash: what is in flash beside the bootloader, by address.
+        torn: addresses of what is half written in it, which the chip reports when it is read.
         requested: whether the application asked for an update before the reset.
         earlier: a device with the same bootloader that runs no further; it speeds up emulation.
         measured: whether to keep power states and stages.
@@ -135,6 +136,7 @@ class Device:
         kit: Kit,
         flash: Mapping[int, bytes],
         *,
+        torn: Sequence[int] = (),
         requested: bool = False,
         earlier: "Device | None" = None,
         measured: bool = False,
@@ -150,6 +152,7 @@ class Device:
         for address, data in flash.items():
             if address < OUTSIDE:
                 self.machine.write_memory(address, data)
+        self.machine.tear_flash(torn)
         if self._outside is not None:
             self.machine.load_serial_flash(self._outside, _contents(flash))
         word = (REQUESTED if requested else 0).to_bytes(4, "little")
@@ -175,6 +178,11 @@ class Device:
             address: self._read(address, length)
             for address, length in self._kit.bootloader.layout.kept
         } | self._torn
+
+    @property
+    def torn(self) -> list[int]:
+        """Addresses of what is half written in it, if the chip reports that."""
+        return self.machine.torn_flash()
 
     def _inside(self) -> dict[int, bytes]:
         kept = self._kit.bootloader.layout.kept
@@ -324,6 +332,11 @@ def _contents(flash: Mapping[int, bytes]) -> bytes:
     for at, data in outside.items():
         contents[at : at + len(data)] = data
     return bytes(contents)
+
+
+def record(number: int) -> bytes:
+    """Return how the counter keeps a number (firmware/update/bootloader/counter.c)."""
+    return number.to_bytes(4, "little") + (number ^ 0xFFFFFFFF).to_bytes(4, "little")
 
 
 def provisioned(kit: Kit, releases: Sequence[Release]) -> dict[int, bytes]:

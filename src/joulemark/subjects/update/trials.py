@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from joulemark.errors import VerificationError
-from joulemark.subjects.update.device import REFUSED, Device, Kit, Release, provisioned
+from joulemark.subjects.update.device import REFUSED, Device, Kit, Release, provisioned, record
 
-_OLD, _NEW = 4, 5
+_OLDER, _OLD, _NEW = 9_999, 10_000, 10_001
 AGAIN = 0.25
 """Share of power failures after which it fails again, during the next start."""
 
@@ -24,7 +24,10 @@ class Cut:
 
 @dataclass
 class Trials:
-    """A device with an old image, and an update for it.
+    """A device that has been updated for long, and one more update for it.
+
+    The update overwrites an older image, and its number the first of the counter's pages, so that
+    a power failure meets cells in every state.
 
     Args:
         kit: its bootloader.
@@ -46,7 +49,13 @@ class Trials:
 
     @cached_property
     def _before(self) -> Device:
-        device = Device(self.kit, provisioned(self.kit, [self.old]))
+        older = self.kit.release(1, self.image_bytes, _OLDER)
+        flash = provisioned(self.kit, [older, self.old])
+        layout = self.kit.bootloader.layout
+        places = 2 * layout.counter_page // len(record(_OLD))
+        numbers = range(_OLD + 1 - places, _OLD + 1)
+        flash[layout.counter] = b"".join(record(number) for number in numbers)
+        device = Device(self.kit, flash)
         _require(device.run().started == 0, "the old image does not start")
         return device
 
@@ -73,9 +82,9 @@ class Trials:
             device = self._asked(earlier)
             device.run(self.new, cut_cycles=cycle)
             if drawn.random() < AGAIN:
-                device = Device(self.kit, device.flash, earlier=device)
+                device = Device(self.kit, device.flash, torn=device.torn, earlier=device)
                 device.run(cut_cycles=drawn.randrange(1, cycles))
-            after = Device(self.kit, device.flash, earlier=device)
+            after = Device(self.kit, device.flash, torn=device.torn, earlier=device)
             slot = after.run().started
             where = f"power failure at cycle {cycle}"
             if slot is None:

@@ -72,8 +72,9 @@ def linker_script(chip: Chip) -> str:
     if flash is None or ram is None:
         raise InputError("has no RAM, or no flash at its vectors", f"chip {chip.name}")
     by_address = {address: name for name, address in chip.vectors.items()}
+    handlers = {"RESET": "start", "NMI": "nmi"}
     entries = "\n".join(
-        f"    LONG({'start' if by_address.get(a) == 'RESET' else 'unexpected_interrupt'} | 1)"
+        f"    LONG({handlers.get(by_address.get(a, ''), 'unexpected_interrupt')} | 1)"
         for a in range(first + 4, max(by_address) + 4, 4)
     )
     boot = _load(chip).BOOT_BYTES
@@ -98,6 +99,7 @@ MEMORY
 SECTIONS
 {{
   stack_top = ORIGIN(ram) + LENGTH(ram);
+  PROVIDE(nmi = unexpected_interrupt);
   .vectors : {{
     vectors = .;
     LONG(stack_top)
@@ -109,7 +111,7 @@ SECTIONS
     *-primitive-*.o(.text SORT_BY_ALIGNMENT(.text.*))
     *-primitive-*.o(.rodata SORT_BY_ALIGNMENT(.rodata.*))
     *.a:(.text .text.* .rodata .rodata.*)
-    KEEP(*(.text.start))
+    KEEP(*(.text.start .text.nmi))
     *(.text SORT_BY_ALIGNMENT(.text.*))
   }} > flash
   .rodata : {{

@@ -13,7 +13,7 @@ _CLOCK_HZ = 20_000_000
 
 def page_bytes(_chip: Chip) -> int:
     """Return the bytes of a flash page; 0 if the firmware does not write flash."""
-    return 0
+    return 4096
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:
@@ -34,6 +34,7 @@ def defines(board: Board, clock: Clock) -> dict[str, object]:
         "MARKER_LOW_VALUE": f"{1 << bit:#x}u",
         "MARKER_MODER": f"GPIO{port}_MODER",
         "MARKER_SHIFT": 2 * bit,
+        "FLASH_WRITE_BYTES": 8,
         # RM0432, LPUART, baud rate: a bit's cycles times 256.
         "SERIAL_DIVIDER": f"{round(256 * clock.hz / board.serial.baud)}u",
     }
