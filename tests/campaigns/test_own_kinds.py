@@ -9,7 +9,7 @@ from elftools.elf.elffile import ELFFile
 from command import joulemark
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Library
-from joulemark.errors import InputError
+from joulemark.errors import BuildError, InputError
 from joulemark.images import build_image
 
 KIND = """
@@ -150,6 +150,16 @@ def test_each_variant_reserves_what_it_needs(source: Path) -> None:
             rams.append(section["sh_size"])
     assert 2 * (70_000 - 8) <= rams[1] - rams[0] < 2 * (70_000 - 8) + 64
     assert library["plain-8"].room("copy") == 12
+
+
+@pytest.mark.parametrize("size", ["0", "PLAIN_BYTES - 1"])
+def test_a_header_has_the_sizes_that_its_file_states(source: Path, size: str) -> None:
+    path = source / "copying/plain/ref/plain.h"
+    path.write_text(HEADER.replace("= PLAIN_BYTES", f"= {size}"))
+    library = Library.load(sources=[source])
+    way = library.implementation(library["plain-8"], "ref")
+    with pytest.raises(BuildError, match=r"primitive\.toml says 8 for block_bytes"):
+        build_image(way, boards.load_board("telosb"))
 
 
 @pytest.mark.parametrize(

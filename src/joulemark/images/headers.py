@@ -19,13 +19,15 @@ def _guarded(name: str, lines: list[str]) -> str:
     return "\n".join([f"#ifndef {guard}", f"#define {guard}", *lines, "#endif", ""])
 
 
-def alias(kind: Kind, prefix: str, name: str) -> str:
+def alias(kind: Kind, prefix: str, name: str, sizes: Mapping[str, int] | None = None) -> str:
     """Generate a header that gives a primitive's functions the names of its role.
 
     Args:
         kind: the primitive's kind.
         prefix: the primitive's prefix.
         name: name of the role: `primitive`, or in a composition the name of the partner's kind.
+        sizes: sizes that the primitive's file states, which its own header has to define alike;
+            None if its variant is not known.
     """
     role = _identifier(name)
     lines = [f'#include "{prefix}.h"', f"typedef {prefix}_ctx {role}_ctx;"]
@@ -39,6 +41,11 @@ def alias(kind: Kind, prefix: str, name: str) -> str:
     ]
     if constants:
         lines.append(f"enum {{ {', '.join(constants)} }};")
+    stated = {} if sizes is None else {name: sizes[name] for name in kind.file.constants}
+    for constant, size in stated.items():
+        own = f"{prefix.upper()}_{constant.upper()}"
+        said = f"primitive.toml says {size} for {constant}"
+        lines.append(f'_Static_assert({own} == {size}, "{said}");')
     return _guarded(f"{role}_alias", lines)
 
 

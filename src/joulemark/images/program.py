@@ -92,12 +92,12 @@ def _around_primitive(
     kind = algorithm.contract
     texts = dict(target.headers)
     prefix = "wired" if stand_in else algorithm.prefix
-    texts["primitive.h"] = headers.alias(kind, prefix, "primitive")
+    texts["primitive.h"] = headers.alias(kind, prefix, "primitive", algorithm.sizes)
     texts["kind.h"] = headers.kind_header(kind)
     texts["slots.c"] = headers.slots_source(kind, algorithm.sizes)
     if algorithm.over is not None:
         over = algorithm.over
-        texts["over.h"] = headers.alias(over.contract, over.prefix, over.kind)
+        texts["over.h"] = headers.alias(over.contract, over.prefix, over.kind, over.sizes)
     if stand_in:
         texts |= headers.stand_in(kind, algorithm.sizes)
     generated = _generated(texts)
