@@ -198,7 +198,7 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert row["frames"] == -(-row["manifest B"] // 116) + 18
     assert row["on air B"] == 2048 + row["manifest B"] + 17 * row["frames"]
     assert (row["received by"], row["does not fit"]) == ("radio", None)
-    assert "flash" in row["errors"]
+    assert "changes of flash inferred" in row["errors"]
     (flat,) = csv.DictReader(
         joulemark("update", *asked, "--store", store, "--format", "csv").stdout.splitlines()
     )

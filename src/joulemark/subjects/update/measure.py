@@ -3,13 +3,13 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from joulemark._engine import PowerInterval
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import Point
-from joulemark.catalogue import boards, chips
+from joulemark.catalogue import boards, chips, datafile
 from joulemark.catalogue.boards import MCU, RADIO, Board
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
 from joulemark.errors import InputError, UnsatisfiedError, VerificationError
@@ -17,7 +17,7 @@ from joulemark.images import toolchain
 from joulemark.measure.recorded import Outcome, key_of, of_image, recorded
 from joulemark.meters.model import NAME as METER
 from joulemark.meters.model import ModelMeter
-from joulemark.meters.power import Occupancy, occupancy
+from joulemark.meters.power import Occupancy, occupancy, weakest
 from joulemark.records.record import Quantity, quantity
 from joulemark.subjects.update import UpdateSubject, air
 from joulemark.subjects.update.device import (
@@ -188,7 +188,16 @@ def _measure(case: UpdateCase, key: str) -> Records:
     outcome = Outcome(quantities=quantities, notes=[*_notes(kit), *meter.notes(times)])
     clock = case.case.conditions.clock
     provenance = of_image(board, clock, 0, kit.bootloader.built)
+    note = f"{provenance.timing_note}; changes of flash {_of_flash(board)}"
+    provenance = replace(provenance, timing_note=note)
     return [recorded(key, subject, case.case, provenance, outcome)]
+
+
+def _of_flash(board: Board) -> str:
+    """Return what the times rest on that a chip's flash takes to change, in words."""
+    times = datafile.table(chips.path_of(board.chip))["flash_controller"]
+    grade = weakest(constant["grade"] for constant in times.values())
+    return "from the data sheet" if grade == "datasheet" else grade
 
 
 def _expect(device: Device, sent: Release | None, started: Release) -> Sequence[Interval]:
