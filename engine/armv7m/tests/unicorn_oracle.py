@@ -2,7 +2,7 @@
 
 Reads cases from standard input until it ends and writes one answer for each, both in the fixed
 binary layout that `src/oracle.rs` states. The argument `m4` asks for a Cortex-M4, `m4f` for one of
-which S0 to S31 and FPSCR follow the flags, `m3` for a Cortex-M3.
+which S0 to S31 and FPSCR follow the flags, `m3` for a Cortex-M3, `m0` for a Cortex-M0.
 """
 
 import struct
@@ -37,6 +37,7 @@ from unicorn.arm_const import (
     UC_ARM_REG_S0,
     UC_ARM_REG_SP,
     UC_ARM_REG_XPSR,
+    UC_CPU_ARM_CORTEX_M0,
     UC_CPU_ARM_CORTEX_M3,
     UC_CPU_ARM_CORTEX_M4,
 )
@@ -70,7 +71,8 @@ def main() -> None:
     """Answer every case on standard input."""
     machine = Uc(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS)
     kind = sys.argv[1]
-    model = UC_CPU_ARM_CORTEX_M3 if kind == "m3" else UC_CPU_ARM_CORTEX_M4
+    models = {"m0": UC_CPU_ARM_CORTEX_M0, "m3": UC_CPU_ARM_CORTEX_M3}
+    model = models.get(kind, UC_CPU_ARM_CORTEX_M4)
     floats = FLOATS if kind == "m4f" else ()
     shape = struct.Struct(f"<{len(floats)}I")
     machine.ctl_set_cpu_model(model)

@@ -135,6 +135,11 @@ pub trait Peripherals: Send + Sync {
         let _ = (address, value, width);
         false
     }
+    /// What a narrow store writes to the whole register; `None` where it does not.
+    fn widened(&self, value: u32, width: Width) -> Option<u32> {
+        let _ = (value, width);
+        None
+    }
     /// Note the loaded image, for registers that show part of it.
     fn set_image(&mut self, image: &Image) {
         let _ = image;
@@ -587,6 +592,10 @@ impl Bus for CortexM {
     }
 
     fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault> {
+        let (address, value, width) = match self.series.widened(value, width) {
+            Some(word) => (address & !3, word, Width::Word),
+            None => (address, value, width),
+        };
         if width != Width::Word
             && self.access(
                 now,

@@ -40,6 +40,7 @@ pub mod pl011;
 pub mod pl022;
 pub mod port;
 pub mod rate;
+pub mod rp2;
 pub mod serial_line;
 pub mod sfr;
 pub mod smwdthrosc;

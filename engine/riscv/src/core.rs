@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use joulemark_kernel::secrets::{Piece, Report};
-use joulemark_kernel::{Cycles, Fault};
+use joulemark_kernel::{Cycles, Fault, Observer};
 
 use crate::bus::{Bus, Control, Lines};
 use crate::csr::{Csrs, Identity};
 use crate::memory::{Memory, Region};
-use crate::observe::Observer;
 use crate::prefetch::Prefetch;
 use crate::secrets::{Before, Secrets};
 
@@ -136,11 +135,7 @@ impl<B: Bus> Core<B> {
             instructions: 0,
             flushed: 0,
             breakpoints: Vec::new(),
-            observer: Observer {
-                stack_low: u32::MAX,
-                control_low: u32::MAX,
-                ..Observer::default()
-            },
+            observer: Observer::default(),
             secrets: None,
             handled: None,
         }

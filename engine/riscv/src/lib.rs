@@ -46,7 +46,6 @@ mod core;
 mod csr;
 mod decode;
 mod memory;
-mod observe;
 mod plain;
 mod prefetch;
 mod secrets;

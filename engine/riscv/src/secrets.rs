@@ -11,6 +11,7 @@ mod tests;
 
 use std::collections::HashMap;
 
+use joulemark_kernel::Observer;
 use joulemark_kernel::fault::Caller;
 use joulemark_kernel::secrets::{
     Copies, Decides, Finds, Found, Origins, Piece, Report, Word, passed,
@@ -21,7 +22,6 @@ use crate::compute::is_taken;
 use crate::core::SP;
 use crate::decode::{Kind, Op, SINK};
 use crate::memory::Memory;
-use crate::observe::Observer;
 use crate::step::{A0, A1, RA, saved};
 
 const ZERO: Word = Word::public(0);

@@ -24,9 +24,9 @@ use crate::system::{Exit, Limits, System, check_fit, memories};
 use crate::{Error, Options};
 
 /// Hexadecimal digits of an address.
-const DIGITS: usize = 8;
-const SP: usize = 13;
-const PC: usize = 15;
+pub(super) const DIGITS: usize = 8;
+pub(super) const SP: usize = 13;
+pub(super) const PC: usize = 15;
 /// The program status register in Thumb state (ARM DDI 0403E, B1.4.2).
 const THUMB: u32 = 1 << 24;
 const VTOR: u32 = 0xe000_ed08;
@@ -142,11 +142,11 @@ fn set_vtor(core: &mut Core<CortexM>, chip: &Chip, table: u32) {
     }
 }
 
-fn end(memory: &Memory) -> u32 {
+pub(super) fn end(memory: &Memory) -> u32 {
     memory.start.saturating_add(memory.size)
 }
 
-fn is_memory(chip: &Chip, address: u32) -> bool {
+pub(super) fn is_memory(chip: &Chip, address: u32) -> bool {
     let mirror = chip.mirror.iter().any(|mirror| {
         address
             .checked_sub(mirror.start)
@@ -249,7 +249,7 @@ fn timing(chip: &Chip, cpuid: u32) -> Result<Timing, ChipError> {
 }
 
 /// The image's word at an address.
-fn image_word(image: &Image, address: u32) -> Option<u32> {
+pub(super) fn image_word(image: &Image, address: u32) -> Option<u32> {
     image.segments.iter().find_map(|segment| {
         let offset = address.checked_sub(segment.address)? as usize;
         let bytes = segment.data.get(offset..offset.checked_add(4)?)?;

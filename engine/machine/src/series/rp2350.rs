@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline};
-use joulemark_peripherals::{Pl011, Rate};
+use joulemark_peripherals::Pl011;
+use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
 use joulemark_riscv::{Bus, Control, Lines, Width};
 
 use crate::board::{Board, Buses, Effect};
@@ -70,13 +71,6 @@ const FUNCSEL_SIO: u32 = 5;
 /// `PADS_BANK0_GPIOx`: isolated, output disabled.
 const ISO: u32 = 1 << 8;
 const OD: u32 = 1 << 7;
-/// `PLL_PWR`: power-down of the VCO, the post-dividers and the PLL.
-const PLL_DOWN: u32 = 0x29;
-const PLL_LOCK: u32 = 1 << 31;
-/// `XOSC_CTRL`: enabled, with a range of frequencies.
-const XOSC_ENABLE: u32 = 0xfab << 12;
-const XOSC_DISABLE: u32 = 0xd1e << 12;
-const XOSC_ON: u32 = 1 << 31 | 1 << 12;
 const FIFO: usize = 32;
 /// Tick generators: `TIMER0`, `TIMER1` and `RISCV` of six.
 const TICK_TIMER0: usize = 2;
@@ -84,132 +78,8 @@ const TICK_RISCV: usize = 5;
 const MTIME_EN: u32 = 1;
 const MTIME_FULLSPEED: u32 = 2;
 
-/// A 64-bit counter of a clock's periods.
-struct Counter {
-    rate: Rate,
-    base: u64,
-}
-
-impl Counter {
-    fn stopped() -> Self {
-        Self {
-            rate: Rate::new(0, 1),
-            base: 0,
-        }
-    }
-
-    fn at(&self, now: Cycles) -> u64 {
-        self.base.wrapping_add(self.rate.ticks(now))
-    }
-
-    fn set(&mut self, now: Cycles, value: u64) {
-        self.base = value.wrapping_sub(self.rate.ticks(now));
-    }
-
-    /// The cycle in which it reaches a value, if that lies ahead.
-    fn cycle_of(&self, value: u64) -> Cycles {
-        self.rate.cycle_of(value.wrapping_sub(self.base))
-    }
-}
-
-/// A system timer with four alarms.
-struct SystemTimer {
-    counter: Counter,
-    /// The upper half as latched by a read of the lower one, and as written before it.
-    latched: u32,
-    written: u32,
-    alarms: [u32; 4],
-    armed: u32,
-    raised: u32,
-    enabled: u32,
-    forced: u32,
-}
-
-impl SystemTimer {
-    fn new() -> Self {
-        Self {
-            counter: Counter::stopped(),
-            latched: 0,
-            written: 0,
-            alarms: [0; 4],
-            armed: 0,
-            raised: 0,
-            enabled: 0,
-            forced: 0,
-        }
-    }
-
-    /// When an armed alarm's value next equals the counter's lower half.
-    fn due(&self, alarm: usize, now: Cycles) -> Cycles {
-        if self.armed >> alarm & 1 == 0 {
-            return Cycles::NEVER;
-        }
-        let count = self.counter.at(now);
-        let ahead = self.alarms[alarm].wrapping_sub(count as u32);
-        self.counter.cycle_of(count.wrapping_add(ahead.into()))
-    }
-
-    fn next_event(&self, now: Cycles) -> Cycles {
-        let alarms = (0..4).map(|alarm| self.due(alarm, now));
-        alarms.min().unwrap_or(Cycles::NEVER)
-    }
-
-    fn advance(&mut self, since: Cycles, now: Cycles) {
-        for alarm in 0..4 {
-            if self.due(alarm, since) <= now {
-                self.armed &= !(1 << alarm);
-                self.raised |= 1 << alarm;
-            }
-        }
-    }
-
-    fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
-        let count = self.counter.at(now);
-        Some(match offset {
-            0x08 => self.latched,
-            0x0c => {
-                self.latched = (count >> 32) as u32;
-                count as u32
-            }
-            0x10..=0x1c => self.alarms[(offset as usize - 0x10) / 4],
-            0x20 => self.armed,
-            0x24 => (count >> 32) as u32,
-            0x28 => count as u32,
-            0x2c => 7,
-            0x30 | 0x34 | 0x38 => 0,
-            0x3c => self.raised,
-            0x40 => self.enabled,
-            0x44 => self.forced,
-            0x48 => self.pending(),
-            _ => return None,
-        })
-    }
-
-    fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
-        match offset {
-            0x00 => self.written = value,
-            0x04 => self
-                .counter
-                .set(now, u64::from(self.written) << 32 | u64::from(value)),
-            0x10..=0x1c => {
-                let alarm = (offset as usize - 0x10) / 4;
-                self.alarms[alarm] = value;
-                self.armed |= 1 << alarm;
-            }
-            0x20 => self.armed &= !value,
-            0x2c => {}
-            0x3c => self.raised &= !value,
-            0x40 => self.enabled = value & 15,
-            0x44 => self.forced = value & 15,
-            _ => return false,
-        }
-        true
-    }
-
-    fn pending(&self) -> u32 {
-        self.raised & self.enabled | self.forced
-    }
-}
+/// Where a timer's interrupt registers begin.
+const TIMER_INTR: u32 = 0x3c;
 
 struct Rp2350 {
     instances: Arc<Instances<Block>>,
@@ -218,20 +88,13 @@ struct Rp2350 {
     calls: Option<CallTree>,
     core_hz: u32,
     max_hz: u32,
-    rosc_hz: u32,
-    crystal_hz: u32,
     waits: [u8; 2],
     /// Until when the peripherals have been advanced, and when they have to be again.
     at: Cycles,
     due: Cycles,
     /// Blocks in reset.
     in_reset: u32,
-    xosc: u32,
-    xosc_startup: u32,
-    /// CS, PWR, `FBDIV_INT` and PRIM.
-    pll: [u32; 4],
-    /// CTRL and DIV of the reference, system and peripheral clock.
-    clocks: [[u32; 2]; 3],
+    clocks: Clocks,
     /// CTRL and CYCLES of tick generators.
     ticks: [[u32; 2]; 6],
     /// CTRL of each pin, and its pad.
@@ -284,16 +147,11 @@ fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroun
         calls: None,
         core_hz: hz,
         max_hz: core.max_hz.whole(),
-        rosc_hz: hz,
-        crystal_hz: core.crystal_hz.whole(),
         waits: [&core.apb_read_waits, &core.apb_write_waits].map(|waits| waits.whole() as u8),
         at: Cycles(0),
         due: Cycles::NEVER,
         in_reset: RESET_ALL,
-        xosc: 0,
-        xosc_startup: 0,
-        pll: [1, 0x2d, 0, 0x77000],
-        clocks: [[0, 1 << 16]; 3],
+        clocks: Clocks::rp2350(hz, core.crystal_hz.whole()),
         ticks: [[0; 2]; 6],
         functions: [FUNCSEL; PINS_MOST],
         pads: [0x116; PINS_MOST],
@@ -301,7 +159,7 @@ fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroun
         enabled: 0,
         input: 0,
         uarts: [Pl011::new(FIFO), Pl011::new(FIFO)],
-        timers: [SystemTimer::new(), SystemTimer::new()],
+        timers: [SystemTimer::new(TIMER_INTR), SystemTimer::new(TIMER_INTR)],
         mtime: Counter::stopped(),
         mtime_ctrl: 0xd,
         mtimecmp: u64::MAX,
@@ -312,65 +170,9 @@ fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroun
 }
 
 impl Rp2350 {
-    fn xosc_hz(&self) -> u32 {
-        if self.xosc & 0xff_f000 == XOSC_ENABLE {
-            self.crystal_hz
-        } else {
-            0
-        }
-    }
-
-    fn pll_hz(&self) -> u32 {
-        let [cs, pwr, fbdiv, prim] = self.pll;
-        let divisor = (cs & 63) * (prim >> 16 & 7) * (prim >> 12 & 7);
-        if self.is_in_reset(Block::Pll) || pwr & PLL_DOWN != 0 || divisor == 0 {
-            return 0;
-        }
-        (u64::from(self.xosc_hz()) * u64::from(fbdiv & 0xfff) / u64::from(divisor)) as u32
-    }
-
-    fn reference_hz(&self) -> u32 {
-        let [ctrl, div] = self.clocks[0];
-        let hz = match ctrl & 3 {
-            0 => self.rosc_hz,
-            2 => self.xosc_hz(),
-            _ => 0,
-        };
-        hz / (div >> 16 & 255).max(1)
-    }
-
-    fn system_hz(&self) -> u32 {
-        let [ctrl, div] = self.clocks[1];
-        let hz = match (ctrl & 1, ctrl >> 5 & 7) {
-            (0, _) => self.reference_hz(),
-            (_, 0) => self.pll_hz(),
-            (_, 2) => self.rosc_hz,
-            (_, 3) => self.xosc_hz(),
-            _ => 0,
-        };
-        (u64::from(hz) * 0x1_0000 / u64::from(div.max(1))) as u32
-    }
-
-    fn peripheral_hz(&self) -> u32 {
-        let [ctrl, div] = self.clocks[2];
-        let hz = match ctrl >> 5 & 7 {
-            0 => self.core_hz,
-            1 => self.pll_hz(),
-            3 => self.rosc_hz,
-            4 => self.xosc_hz(),
-            _ => 0,
-        };
-        let is_on = ctrl >> 11 & 1 != 0;
-        if is_on {
-            hz / (div >> 16 & 3).max(1)
-        } else {
-            0
-        }
-    }
-
     /// Follow a change of clocks.
     fn change_clocks(&mut self, now: Cycles) -> Result<(), Fault> {
-        let hz = self.system_hz();
+        let hz = self.clocks.system_hz();
         let wrong = |what: String| Err(Fault::new(FaultKind::Peripheral, what));
         if hz == 0 {
             return wrong(
@@ -399,7 +201,7 @@ impl Rp2350 {
             let [ctrl, cycles] = chip.ticks[number];
             let is_on = ctrl & 1 != 0 && cycles & 511 != 0;
             u64::from(if is_on {
-                chip.reference_hz() / (cycles & 511)
+                chip.clocks.reference_hz() / (cycles & 511)
             } else {
                 0
             })
@@ -415,7 +217,7 @@ impl Rp2350 {
             self.timers[number].counter.rate.change(now, rate, core);
         }
         // A UART without a clock has no baud rate; its driver turns the clock on first.
-        let baud = Hertz(self.peripheral_hz().max(1));
+        let baud = Hertz(self.clocks.peripheral_hz().max(1));
         for uart in &mut self.uarts {
             uart.set_clocks(Hertz(self.core_hz), baud);
         }
@@ -514,21 +316,7 @@ impl Rp2350 {
     fn register(&mut self, block: Block, offset: u32, now: Cycles) -> Option<u32> {
         let word = offset as usize / 4;
         Some(match block {
-            Block::Clocks => match offset {
-                0x30..=0x50 => {
-                    let (clock, field) = ((word - 12) / 3, (word - 12) % 3);
-                    let [ctrl, div] = self.clocks[clock];
-                    match field {
-                        0 => ctrl | (ctrl >> 11 & 1) << 28,
-                        1 => div,
-                        // Selections take effect at once.
-                        _ if clock == 0 => 1 << (ctrl & 3),
-                        _ if clock == 1 => 1 << (ctrl & 1),
-                        _ => 1,
-                    }
-                }
-                _ => return None,
-            },
+            Block::Clocks => return self.clocks.read_clocks(offset),
             Block::Resets => match offset {
                 0 => self.in_reset,
                 4 => 0,
@@ -549,18 +337,8 @@ impl Rp2350 {
             }
             Block::Pads if offset == 0 => 0,
             Block::Pads => *self.pads.get(word - 1)?,
-            Block::Xosc => match offset {
-                0 => self.xosc,
-                4 if self.xosc_hz() != 0 => XOSC_ON,
-                4 => 0,
-                0xc => self.xosc_startup,
-                _ => return None,
-            },
-            Block::Pll => match offset {
-                0 if self.pll_hz() != 0 => self.pll[0] | PLL_LOCK,
-                0 | 4 | 8 | 0xc => self.pll[word],
-                _ => return None,
-            },
+            Block::Xosc => return self.clocks.read_xosc(offset),
+            Block::Pll => return self.clocks.read_pll(offset),
             Block::Uart(number) => return self.uarts[number].read(offset),
             Block::Timer(number) => return self.timers[number].read(offset, now),
             Block::Ticks => {
@@ -598,17 +376,22 @@ impl Rp2350 {
     ) -> Result<bool, Fault> {
         let word = offset as usize / 4;
         match block {
-            Block::Clocks => match offset {
-                0x30..=0x50 if (word - 12) % 3 < 2 => {
-                    self.clocks[(word - 12) / 3][(word - 12) % 3] = value;
+            Block::Clocks | Block::Xosc | Block::Pll => {
+                let is_there = match block {
+                    Block::Clocks => self.clocks.write_clocks(offset, value),
+                    Block::Xosc => self.clocks.write_xosc(offset, value),
+                    _ => self.clocks.write_pll(offset, value),
+                };
+                if is_there {
                     self.change_clocks(now)?;
                 }
-                _ => return Ok(false),
-            },
+                return Ok(is_there);
+            }
             Block::Resets => match offset {
                 0 => {
                     let entering = value & !self.in_reset;
                     self.in_reset = value & RESET_ALL;
+                    self.clocks.pll_in_reset = self.is_in_reset(Block::Pll);
                     self.restart(entering);
                     self.set_rates();
                 }
@@ -617,18 +400,6 @@ impl Rp2350 {
             },
             Block::Io if word % 2 == 1 && word / 2 < PINS_MOST => self.functions[word / 2] = value,
             Block::Pads if (1..=PINS_MOST).contains(&word) => self.pads[word - 1] = value & 0x1ff,
-            Block::Xosc => match offset {
-                0 if matches!(value & 0xff_f000, XOSC_ENABLE | XOSC_DISABLE | 0) => {
-                    self.xosc = value & 0xff_ffff;
-                    self.change_clocks(now)?;
-                }
-                0xc => self.xosc_startup = value,
-                _ => return Ok(false),
-            },
-            Block::Pll if word < 4 => {
-                self.pll[word] = value;
-                self.change_clocks(now)?;
-            }
             Block::Uart(number) => return self.uarts[number].write(offset, value, now),
             Block::Timer(number) => return Ok(self.timers[number].write(offset, value, now)),
             Block::Ticks if word < 18 && word % 3 < 2 => {
@@ -670,7 +441,7 @@ impl Rp2350 {
                 self.uarts[number] = Pl011::new(FIFO);
             }
             if entering & Self::reset_bit(Block::Timer(number)) != 0 {
-                self.timers[number] = SystemTimer::new();
+                self.timers[number] = SystemTimer::new(TIMER_INTR);
             }
         }
         if entering & Self::reset_bit(Block::Io) != 0 {
@@ -680,7 +451,7 @@ impl Rp2350 {
             self.pads = [0x116; PINS_MOST];
         }
         if entering & Self::reset_bit(Block::Pll) != 0 {
-            self.pll = [1, 0x2d, 0, 0x77000];
+            self.clocks.reset_pll();
         }
     }
 }

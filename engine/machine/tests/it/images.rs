@@ -176,7 +176,7 @@ fn a_made_up_core_is_taken_for_no_other() {
     chip.core = "made-up".into();
     let error = run(&Arc::new(chip), &image, &Options::default()).expect_err("is not emulated");
     assert!(
-        error.contains("key 'core': no core 'made-up' is emulated; there is armv7m, msp430"),
+        error.contains("no core 'made-up' is emulated; there is armv6m, armv7m, msp430"),
         "{error}"
     );
 }

@@ -8,6 +8,7 @@ mod images;
 mod peripherals;
 mod quiet_accesses;
 mod resets;
+mod rp2040;
 mod rp2350;
 mod siblings;
 mod spi;

@@ -1,4 +1,4 @@
-"""What decides a branch of ARMv7-M and ARMv7E-M (ARM DDI 0403E, section A7.7)."""
+"""What decides a branch of ARMv7-M and ARMv7E-M (ARM DDI 0403E, section A7.7), and of ARMv6-M."""
 
 import re
 from collections.abc import Iterator
@@ -56,11 +56,11 @@ def _shifted(value: int, how: str, by: int, condition: str) -> int:
     return result >> 31 if condition in {"mi", "pl"} else result
 
 
-def deciders(path: Path) -> Iterator[Decider]:
+def deciders(path: Path, core: str = "armv7m") -> Iterator[Decider]:
     """Yield the instructions of an ELF file that decide its conditional branches."""
     last: tuple[int, str, tuple[str, ...]] | None = None
     compared: tuple[int, str, tuple[str, ...]] | None = None
-    for address, mnemonic, operands in disassembled(path, "armv7m"):
+    for address, mnemonic, operands in disassembled(path, core):
         plain = mnemonic.partition(".")[0]
         branch = _ARM_BRANCH.match(plain)
         if plain in {"cbz", "cbnz"}:

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use joulemark_kernel::fault::Caller;
+use crate::fault::Caller;
 
 /// A call or a trap that has not returned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     return_address: u32,
     stack_pointer: u32,
     is_trap: bool,
@@ -15,27 +15,50 @@ pub(crate) struct Frame {
 /// Frames that are kept; deeper calls are not noted.
 const DEEPEST: usize = 4096;
 
-#[derive(Default)]
-pub(crate) struct Observer {
-    pub frames: Vec<Frame>,
+/// What is observed of a core.
+pub struct Observer {
+    frames: Vec<Frame>,
     /// The lowest address that the stack may use.
     pub stack_limit: u32,
-    /// The lowest stack pointer since the last restart, and since control was last reported.
+    /// The lowest stack pointer since the last restart.
     pub stack_low: u32,
+    /// The lowest one since control was last reported.
     pub control_low: u32,
+    /// Whether addresses are digested.
     pub digesting: bool,
+    /// The digest.
     pub digest: u64,
-    /// Whether control is reported, and the addresses within which it need not be.
+    /// Whether control is reported.
     pub watching: bool,
+    /// The addresses within which it need not be.
     pub range: Range<u32>,
+    /// The depth when it was last reported.
     pub reported_depth: usize,
 }
 
+impl Default for Observer {
+    fn default() -> Self {
+        Self {
+            frames: Vec::new(),
+            stack_limit: 0,
+            stack_low: u32::MAX,
+            control_low: u32::MAX,
+            digesting: false,
+            digest: 0,
+            watching: false,
+            range: 0..0,
+            reported_depth: 0,
+        }
+    }
+}
+
 impl Observer {
+    /// Calls and traps that have not returned.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
+    /// A call, or an exception's entry.
     pub fn call(&mut self, return_address: u32, stack_pointer: u32, is_trap: bool) {
         // Frames below this stack pointer were left without a return.
         while let Some(top) = self.frames.last()
@@ -68,6 +91,7 @@ impl Observer {
         }
     }
 
+    /// Forget all calls.
     pub fn forget(&mut self) {
         self.frames.clear();
     }
