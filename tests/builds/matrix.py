@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from build_checks import Check, all_checks
-from emulated import ARM, BOARD, COMPILERS, DSP, BuildOf, board_for, is_for, is_large
+from emulated import ARM, BOARD, COMPILERS, DSP, PICO, BuildOf, board_for, is_for, is_large
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation
 from joulemark.images.toolchain import OPTIMISATIONS
@@ -54,7 +54,7 @@ def builds() -> list[BuildOf]:
     found = [
         BuildOf(way, compiler, optimisation, board_for(way, board))
         for way in IMPLEMENTATIONS
-        for board in (BOARD, ARM, DSP)
+        for board in (BOARD, ARM, DSP, PICO)
         if is_for(way, board)
         for compiler in COMPILERS[board.core]
         for optimisation in OPTIMISATIONS

@@ -15,11 +15,14 @@ ARM = boards.load_board("stm32vldiscovery")
 """The board for all tests of its core: its memories keep no state that could blur cycles."""
 DSP = boards.load_board("nrf52840-dk")
 """Likewise for code that uses the DSP extension."""
+PICO = boards.load_board("raspberry-pi-pico")
+"""Likewise for assembly of ARMv6-M."""
 ROOMY = boards.load_board("openmote-cc2538")
 """In place of ARM for what needs more RAM than it has."""
 COMPILERS = {
     BOARD.core: ("clang", *(("gcc",) if shutil.which("msp430-elf-gcc") else ())),
     ARM.core: ("gcc", "clang"),
+    PICO.core: ("gcc", "clang"),
 }
 
 
@@ -61,8 +64,8 @@ class BuildOf:
 
 
 def is_for(way: Implementation, board: boards.Board) -> bool:
-    """Return whether it is tested on a board; what runs on ARM is tested there, not on DSP."""
-    elsewhere = board is DSP and way.runs_on(ARM.instruction_set)
+    """Return whether it is tested on a board; what runs on ARM is tested there alone."""
+    elsewhere = board in (DSP, PICO) and way.runs_on(ARM.instruction_set)
     return way.runs_on(board.instruction_set) and not elsewhere
 
 

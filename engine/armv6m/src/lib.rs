@@ -5,20 +5,22 @@
 //!
 //! # Time
 //! The unit is the core's clock cycle. Memory answers without wait states, and then what an instruction
-//! takes is in ARM DDI 0484C (Cortex-M0+ TRM), table 3-1: [`Row::cycles`](decode) repeats it. An access
-//! through the single-cycle I/O port takes one cycle less.
+//! takes is in ARM DDI 0484C (Cortex-M0+ TRM), table 3-1; `decode.rs` has it beside each encoding. An
+//! access through the single-cycle I/O port takes one cycle less.
 //!
 //! | | cycles | source |
 //! |---|---|---|
 //! | instructions | | table 3-1; MULS as configured, 1 or 32 |
-//! | interrupt: from the line to the handler's first instruction | 15 | section 5.4 |
-//! | the instruction that is executed when the line rises ends first, LDM and STM too | | inferred: the core may give those up |
-//! | SVC and faults: entry after the instruction | 15 | inferred |
+//! | interrupt: from the line to the handler's first instruction | 15 | section 3.6.1, "worst case"; taken for all but a core that waits for a register, which takes more |
+//! | LDM, STM, PUSH and POP make way, and start again after the handler | | section 3.6.1 |
+//! | late arrival: another exception is entered instead until 4 cycles before the handler | | inferred |
+//! | SVC and faults: the instruction 1, then entry | 15 | inferred |
 //! | return from an exception | 3 + 8 | inferred: as a POP of eight words with PC |
-//! | another exception instead of a return | 6 | inferred: an entry without storing eight words |
+//! | another exception instead of a return (tail-chaining) | 6 | inferred: an entry without storing eight words |
 //! | WFI, WFE: besides the sleep; the core goes on in the cycle of its waking | 2 | table 3-1; inferred |
 //!
 //! Not in table 3-1, and not emulated: that a branch to the second half of a word may fetch once more.
+//! The slow multiplier does not make way for interrupts here.
 //!
 //! # Faults
 //! Errors that silicon makes silently end the run with a [`joulemark_kernel::Fault`] before they take

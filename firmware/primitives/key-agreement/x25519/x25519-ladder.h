@@ -7,7 +7,9 @@ typedef struct {
     fe px, pz, qx, qz, x1, a, b, c, d;
 } ladder;
 
-#ifndef P25519_LADDER
+#ifdef P25519_STEP
+#define ladder_step(l, swap) P25519_STEP(&(l)->px, swap)
+#elif !defined P25519_LADDER
 /* Swaps the two points if swap is all ones, then doubles the first and adds it to the second. */
 static void ladder_step(ladder *l, uint32_t swap) {
     p25519_swap(l->px, l->qx, swap);

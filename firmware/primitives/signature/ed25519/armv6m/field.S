@@ -1,0 +1,1 @@
+#include "field/p25519-armv6m.S"

@@ -1,0 +1,1 @@
+#include "chacha20-body.h"
