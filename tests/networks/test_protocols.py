@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -13,10 +14,12 @@ from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protoc
 from joulemark.cli import app
 from joulemark.errors import BuildError, InputError, VerificationError
 from joulemark.project import ROOT
+from joulemark.records.store import Store
 from joulemark.runners.network import RunningNetwork
 from joulemark.subjects.handshake import flights
 from joulemark.subjects.handshake.flights import Priced, price
 from joulemark.subjects.handshake.talk import Talk
+from joulemark.subjects.protocol import measure
 
 BOARD = "openmote-cc2538"
 COMBINED = "edhoc-3-2-combined"
@@ -178,6 +181,39 @@ def test_lean_variants_are_small() -> None:
         assert ram <= ram_kb * 1024
         assert f"| {flash:,} B | {flash_kb} KB |" in text
         assert f"| {ram:,} B | {ram_kb} KB |" in text
+
+
+def test_runs_are_kept_and_served(
+    combined: Priced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = str(tmp_path / "kept.db")
+    told = ["--protocol", COMBINED, "--board", BOARD, "--records", "2", "--store", store]
+    first = CliRunner().invoke(app, ["handshake", *told])
+    assert first.exit_code == 0, first.output
+    # Nothing is run again, and a run is read as it was.
+    monkeypatch.setattr(measure, "price_run", None)
+    again, told_more = (CliRunner().invoke(app, ["handshake", *told, *m]) for m in ([], ["--json"]))
+    assert again.stdout == first.stdout
+    with Store(store) as kept:
+        assert len(kept.records(history=True)) == 2
+    read = flat(json.loads(told_more.stdout)[0]["runs"][0])
+    conditions = replace(combined.conditions, compiler="gcc")
+    whole = flat(asdict(replace(combined, conditions=conditions)))
+    assert read.keys() == whole.keys()
+    for name, value in whole.items():
+        is_text = isinstance(value, str)
+        assert read[name] == (value if is_text else pytest.approx(value, rel=1e-9)), name
+
+
+def flat(value: object, name: str = "") -> dict[str, object]:
+    """Return the leaves of nested values by their paths."""
+    if isinstance(value, dict):
+        parts = [flat(each, f"{name}.{key}") for key, each in value.items()]
+    elif isinstance(value, list | tuple):
+        parts = [flat(each, f"{name}.{n}") for n, each in enumerate(value)]
+    else:
+        return {name: value}
+    return {key: leaf for part in parts for key, leaf in part.items()}
 
 
 def test_several_as_json() -> None:

@@ -168,8 +168,7 @@ class Protocol:
     @property
     def digest(self) -> str:
         """Digest of its file's values and its oracle's syntax tree."""
-        oracle = meaning.of_module(self.folder / "oracle.py")
-        return meaning.of_values(meaning.of_table(self.folder / FILE), oracle)
+        return _digest(self.folder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +212,12 @@ def _way(part: str, board: Board, uses: Mapping[str, str]) -> str:
         raise BuildError(f"no implementation of {place[2]} runs on it", f"--board {board.name}")
     what = f"{place[2]}'s implementation {used} does not run on it"
     raise BuildError(what, f"--board {board.name}", f"there are {', '.join(ways)}")
+
+
+@lru_cache
+def _digest(folder: Path) -> str:
+    oracle = meaning.of_module(folder / "oracle.py")
+    return meaning.of_values(meaning.of_table(folder / FILE), oracle)
 
 
 @lru_cache

@@ -12,11 +12,14 @@ from joulemark.cli._output import say
 
 if TYPE_CHECKING:
     from joulemark.analysis.budget import Interval
-    from joulemark.catalogue.protocols import Pair
+    from joulemark.conduct import Work
+    from joulemark.records.record import Record
+    from joulemark.records.store import Store
+    from joulemark.subjects import Subject
     from joulemark.subjects.handshake.flights import Party, Priced, Spent
     from joulemark.subjects.handshake.trials import Trials
+    from joulemark.subjects.protocol.options import ProtocolOptions
 
-ALL = "all"
 Row = tuple[str, ...]
 
 
@@ -190,30 +193,55 @@ def _interval(mean: "Interval", places: int) -> str:
     return f"{mean.value:,.{places}f}±{mean.half_width_95:,.{places}f}"
 
 
-def show(names: Sequence[str], board: str, pair: "Pair", runs: int, *, as_json: bool) -> None:
-    """Run protocols and print what they take."""
-    from joulemark.catalogue.protocols import protocol, protocols
-    from joulemark.errors import BuildError
-    from joulemark.records import bounds
-    from joulemark.subjects.handshake.trials import trials
+def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
+    """Run protocols, unless the store has their runs, and print what they take.
 
-    chosen = list(protocols()) if ALL in names else list(dict.fromkeys(names))
-    found, left_out = [], []
-    for name in chosen:
-        try:
-            found.append(trials(protocol(name), board, pair, runs))
-        except BuildError:
-            if ALL not in names:
-                raise
-            left_out += [f"left out: {name} cannot be built for it,", f"as --protocol {name} tells"]
+    Raises:
+        JoulemarkError: a protocol cannot be priced; that its client gave up only if it did so in
+            all runs.
+    """
+    from joulemark.conduct import Means, conduct, plan
+    from joulemark.measure.pool import Processes
+    from joulemark.records import bounds
+
+    work = plan(options, Means(workers=Processes(1)))
+    found = _trials(work, conduct(work, store).records(store))
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
         return
     lines = list(one(found[0].runs[0])) if len(found) == 1 else []
-    if len(found) > 1 or runs > 1:
+    if len(found) > 1 or options.runs_in_all > 1:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)
-    say("\n".join([*lines, "", *left_out, *bounds.lines(errors)]))
+    say("\n".join([*lines, "", *work.notices, *bounds.lines(errors)]))
+
+
+def _trials(work: "Work", records: "Sequence[Record[Subject]]") -> "list[Trials]":
+    """Return the runs of each protocol."""
+    from joulemark.subjects.handshake.flights import ProtocolFailedError
+    from joulemark.subjects.handshake.trials import Trials
+    from joulemark.subjects.protocol import ProtocolSubject
+    from joulemark.subjects.protocol.measure import priced_of
+
+    runs: dict[str, dict[int, list[Record[ProtocolSubject]]]] = {}
+    for record in records:
+        error = work.errors.get(record.key)
+        if error is not None and not isinstance(error, ProtocolFailedError):
+            raise error
+        subject = record.subject
+        assert isinstance(subject, ProtocolSubject)  # noqa: S101
+        runs.setdefault(subject.protocol, {}).setdefault(subject.seed, []).append(record)  # type: ignore[arg-type]
+    found = []
+    for name, by_seed in runs.items():
+        good = [run for run in by_seed.values() if all(side.status == "ok" for side in run)]
+        if not good:
+            failure = next(iter(by_seed.values()))[0].failure
+            raise ProtocolFailedError(failure or "")
+        trials = Trials(
+            protocol=name, runs=[*map(priced_of, good)], failed=len(by_seed) - len(good)
+        )
+        found.append(trials)
+    return found
 
 
 def _sizes(party: "Party") -> tuple[int, int, int]:

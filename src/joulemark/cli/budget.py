@@ -115,7 +115,8 @@ def _protocols(scenario: "Scenario") -> "dict[tuple[object, ...], ProtocolCost]"
     """Run the scenario's protocols between two boards of its kind."""
     from joulemark.analysis.budget import key_of
     from joulemark.catalogue.protocols import Pair, protocol
-    from joulemark.subjects.handshake.trials import RUNS_WITH_LOSS, trials
+    from joulemark.subjects.handshake.trials import trials
+    from joulemark.subjects.protocol.options import RUNS_WITH_LOSS
 
     found = {}
     for use in scenario.protocols():

@@ -142,21 +142,22 @@ def handshake(
     if protocol:
         if network is not None and str(network) != PAIR:
             raise InputError("a protocol runs between a pair", "--network", "give --network pair")
-        from joulemark.catalogue.protocols import Pair
         from joulemark.cli import _protocols
-        from joulemark.subjects.handshake.trials import RUNS_WITH_LOSS
+        from joulemark.subjects.protocol.options import ProtocolOptions
 
-        pair = Pair(
-            records=records,
-            request_bytes=request_size,
-            response_bytes=response_size,
-            loss=loss,
-            seed=seed,
-            optimisation=opt,
-        )
-        _protocols.show(
-            protocol, board, pair, runs or (RUNS_WITH_LOSS if loss else 1), as_json=as_json
-        )
+        asked = {
+            "protocol": protocol,
+            "board": board,
+            "opt": opt,
+            "records": records,
+            "request_size": request_size,
+            "response_size": response_size,
+            "loss": loss,
+            "runs": runs,
+            "seed": seed,
+        }
+        with Store(store or ":memory:") as kept:
+            _protocols.show(checked(ProtocolOptions, asked), kept, as_json=as_json)
         return
     if network is not None and str(network) == PAIR:
         raise InputError("which protocol?", "--network pair", "say it with --protocol")
@@ -193,7 +194,7 @@ def handshake(
 
 _OF_PROTOCOLS = {"--records", "--request-size", "--response-size", "--loss", "--runs", "--seed"}
 _OF_BENCH = {"--primitive", "--board", "--implementation", "--opt", "--message-4", "--ad-size"}
-_NOT_OF_PROTOCOLS = (_OF_BENCH - {"--board", "--opt"}) | {"--per-day", "--battery-mah", "--store"}
+_NOT_OF_PROTOCOLS = (_OF_BENCH - {"--board", "--opt"}) | {"--per-day", "--battery-mah"}
 
 
 def _refuse_of_others(context: typer.Context, *, of_protocol: bool, on_air: bool) -> None:

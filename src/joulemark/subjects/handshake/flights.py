@@ -166,10 +166,30 @@ def price(protocol: Protocol, board_name: str, conditions: Pair) -> Priced:
         ProtocolFailedError: the client gave up.
         VerificationError: a datagram or a key is not the oracle's.
     """
+    return price_run(protocol, conditions, start(protocol, board_name, conditions, observe=True))
+
+
+def start(
+    protocol: Protocol, board_name: str, conditions: Pair, *, observe: bool = False
+) -> RunningNetwork:
+    """Build the network in which a protocol runs between two boards of a kind.
+
+    Raises:
+        BuildError: its program cannot be built.
+        InputError: there is no such board, or it has no radio.
+    """
     board = boards.load_board(board_name)
     # One exchange belongs to the handshake.
     network = protocol.pair(board, replace(conditions, records=conditions.records + 1))
-    running = RunningNetwork(network, observe=True)
+    return RunningNetwork(network, observe=observe)
+
+
+def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> Priced:
+    """Run a network that was started for a protocol and is observed, and price it.
+
+    Raises:
+        JoulemarkError: as `price` says.
+    """
     run = _watch(running)
     found = datagrams(run.frames)
     accounts = _accounts(protocol, conditions, found, run)
@@ -211,7 +231,7 @@ def price(protocol: Protocol, board_name: str, conditions: Pair) -> Priced:
         conditions=conditions,
         flights=list(_flights(accounts, max(1, conditions.records))),
         parties=parties,
-        errors=[bounds.of_board(board, None, grade)],
+        errors=[bounds.of_board(running.seats[0].board, None, grade)],
     )
 
 

@@ -9,9 +9,6 @@ from joulemark.catalogue.protocols import Pair, Protocol
 from joulemark.errors import VerificationError
 from joulemark.subjects.handshake.flights import Priced, ProtocolFailedError, price
 
-RUNS_WITH_LOSS = 5
-"""How often a protocol is run where frames are lost, if nobody says otherwise."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Trials:

@@ -1,0 +1,36 @@
+"""One side of a secure protocol on the air, between two boards of a kind."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from joulemark.subjects import About, Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtocolSubject(Subject):
+    """One side: the handshake with its first request and response, and each further exchange."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    protocol: str
+    """Name of its variant."""
+    side: str
+    """`client` or `server`."""
+    records: int
+    """Exchanges after the first."""
+    request_bytes: int
+    response_bytes: int
+    """Data of each."""
+    loss_ppm: int
+    """Frames that are lost, of a million."""
+    seed: int
+    """Of the losses."""
+
+    def __str__(self) -> str:
+        lost = f", {self.loss_ppm / 1e4:g}% lost, seed {self.seed}" if self.loss_ppm else ""
+        sizes = f"{self.request_bytes} and {self.response_bytes} B"
+        return f"{self.protocol} {self.side}, {self.records} + 1 exchanges of {sizes}{lost}"
+
+    def about(self) -> About:
+        """Describe a side by its protocol."""
+        return About(title=f"{self.protocol}, {self.side}", group="Secure protocols", main=True)
