@@ -229,11 +229,20 @@ def test_several_as_json() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--protocol", "edhoc-3-3"], "edhoc-3-2"),
+        (
+            ["--protocol", "edhoc-3-3"],
+            "--protocol: no protocol 'edhoc-3-3'; did you mean edhoc-3-2",
+        ),
+        (["--protocol", "edoc", "--protocol", "dtls"], "'edoc'; did you mean"),
+        (["--protocol", "edoc", "--protocol", "dtls", "--board", "telosbb"], "'dtls'; there are"),
+        (["--protocol", "edoc", "--protocol", "dtls", "--board", "telosbb"], "--board: "),
         (["--protocol", "edhoc-3-2", "--network", "edhoc-telosb"], "--network pair"),
         (["--network", "pair"], "--protocol"),
         (["--protocol", "edhoc-3-2", "--ad-size", "3"], "--ad-size"),
-        (["--protocol", "edhoc-3-2", "--board", "stm32vldiscovery"], "--board stm32vldiscovery"),
+        (
+            ["--protocol", "edhoc-3-2", "--board", "stm32vldiscovery"],
+            "--board: stm32vldiscovery: its radio",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_told(options: list[str], says: str) -> None:

@@ -310,11 +310,11 @@ def load_board(name: str) -> Board:
     return read_board(path_of(name))
 
 
-def without_driver(name: str, option: str = "") -> InputError:
+def without_driver(name: str) -> InputError:
     """Return the error of a program that sends, for a board that cannot."""
     able = (board for board in map(load_board, names()) if board.radio and board.radio.driver)
     mend = f"there are drivers for {', '.join(board.name for board in able)}"
-    return InputError("its radio has no driver here, or it has none", option + name, mend)
+    return InputError("its radio has no driver here, or it has none", name, mend)
 
 
 def path_of(name: str) -> Path:

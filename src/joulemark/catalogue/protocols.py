@@ -130,7 +130,7 @@ class Protocol:
             InputError: the board has no radio that a program here drives.
         """
         if board.radio is None or board.radio.driver is None:
-            raise without_driver(board.name, "--board ")
+            raise without_driver(board.name)
         on = self._on(board)
         shared = {
             **self.variant.define,

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from joulemark._engine import MarkerEdge, PowerInterval, Profile, Transmission
 
 LIMIT_S = 400.0
+"""Nobody waits for so long: a client gives up by itself, CoAP's after MAX_TRANSMIT_WAIT (RFC 7252,
+section 4.8.2), which is 93 s, and 372 s on a TelosB, where a peer computes for seconds and
+ACK_TIMEOUT is 8 s. Only a program that is stuck meets it."""
 _AFTER_S = 0.05
 """Time for what is on the air when the client is done."""
 _EMPTY_CYCLES = 64
