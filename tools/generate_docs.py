@@ -1004,7 +1004,7 @@ def studies_page() -> str:
         GENERATED,
         "# Studies",
         "",
-        "Five papers' tables, figures and sentences beside ours, as their verdicts are pinned."
+        "Six papers' tables, figures and sentences beside ours, as their verdicts are pinned."
         " Counted are items that a measurement of ours decides: arithmetic on documents and on a"
         " paper's own numbers is not, whether it comes out or not. `joulemark study NAME` makes"
         " each again, and its page shows every number with its conditions.",
