@@ -9,6 +9,8 @@ from joulemark.records.record import Record
 from joulemark.report.rows import Table
 from joulemark.subjects.protocol import ProtocolSubject
 
+_HOW = ("build", "lost", "seed")
+
 
 def tables(records: Sequence[Record[ProtocolSubject]]) -> Iterator[Table]:
     """Yield a table of each board."""
@@ -16,7 +18,11 @@ def tables(records: Sequence[Record[ProtocolSubject]]) -> Iterator[Table]:
     for board in dict.fromkeys(record.conditions.board for record in good):
         some = [record for record in good if record.conditions.board == board]
         errors = bounds.lines(map(bounds.of_record, some))
-        yield Table(f"Secure protocols between two of {board}", [*map(_row, some)], errors)
+        rows = [*map(_row, some)]
+        # Builds and losses are shown where they differ.
+        same = {name for name in _HOW if len({row[name] for row in rows}) == 1}
+        shown = [{name: row[name] for name in row if name not in same} for row in rows]
+        yield Table(f"Secure protocols between two of {board}", shown, errors)
 
 
 def _row(record: Record[ProtocolSubject]) -> dict[str, Any]:
