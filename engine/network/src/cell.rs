@@ -789,14 +789,15 @@ mod tests {
 
     #[test]
     fn neighbouring_seeds_lose_different_numbers_of_frames() {
-        let lost = |seed| (0..64).filter(|&id| draw(seed, id, 1) >> 62 == 0).count();
-        let counts: Vec<usize> = (0..64).map(lost).collect();
-        let mean = counts.iter().sum::<usize>() as f64 / 64.0;
-        let variance = counts
-            .iter()
-            .map(|&n| (n as f64 - mean).powi(2))
-            .sum::<f64>()
-            / 63.0;
+        let lost = |seed| {
+            (0..64)
+                .map(|id| u32::from(draw(seed, id, 1) >> 62 == 0))
+                .sum()
+        };
+        let counts: Vec<u32> = (0..64).map(lost).collect();
+        let mean = f64::from(counts.iter().sum::<u32>()) / 64.0;
+        let squares = counts.iter().map(|&n| (f64::from(n) - mean).powi(2));
+        let variance = squares.sum::<f64>() / 63.0;
         // Of 64 frames a quarter: 16, with a variance of 12.
         assert!((15.0..17.0).contains(&mean), "{mean}");
         assert!((6.0..20.0).contains(&variance), "{variance}");
