@@ -47,8 +47,10 @@ def test_the_post_quantum_page_has_what_is_measured(board: str, tmp_path: Path) 
     assert result.exit_code == 0, result.output
     with Store(store, "read") as found:
         records = of_primitives(found.records())
-    # The seed of the matrix is public and differs between trials, and so do their times.
-    assert all(r.cycles_min != r.cycles_max and r.finding is None for r in records)
+    # The seed of the matrix is public and differs between trials, and so do their times: only
+    # following tells.
+    assert all(r.cycles_min != r.cycles_max for r in records)
+    assert {r.finding for r in records} == {"independent of data"}
     rows = generate_docs.post_quantum_rows(Results(records, board, LIBRARY))
     page = (ROOT / "docs" / "post-quantum.md").read_text()
     section = page.partition(f"\n## {board}\n")[2].partition("\n## ")[0]
