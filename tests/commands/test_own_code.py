@@ -255,8 +255,8 @@ def test_a_study_of_ones_own_is_judged(tmp_path: Path) -> None:
     assert item["verdict"] in {"reproduced", "differs"}
     assert item["ours"] > 0
     assert "me-2026: " in joulemark("study", "list", "--source", str(tmp_path)).stdout
-    wrong = joulemark("study", "me-2025", "--source", str(tmp_path), code=3).stderr
-    assert "me-2025: no such study; did you mean me-2026?" in wrong
+    wrong = joulemark("study", "me-2027", "--source", str(tmp_path), code=3).stderr
+    assert "me-2027: no such study; did you mean me-2026?" in wrong
 
 
 def test_a_scenario_of_ones_own_is_found_by_its_name(tmp_path: Path) -> None:
