@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -13,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from joulemark._engine import Image
-from joulemark.errors import InputError, ToolError
+from joulemark.errors import BuildError, InputError, ToolError
+from joulemark.images import cache, toolchain
+from joulemark.images.sources import Sources
 from joulemark.project import ROOT, sources
 
 _NEEDED = "compile it with -g, and do not strip it"
@@ -51,8 +52,12 @@ class Lines:
                 yield start, end, line
 
 
-def lines_of(path: Path) -> Lines:
+def lines_of(path: Path, saying: re.Pattern[str] | None = None) -> Lines:
     """Return the lines of an ELF file; for one of our images, those of a twin with debug info.
+
+    Args:
+        path: the ELF file.
+        saying: of our images, only lines of sources that have such a text, or include it.
 
     Raises:
         InputError: the file has no debug information, or the sources have changed.
@@ -64,35 +69,52 @@ def lines_of(path: Path) -> Lines:
         found = _read(path)
     else:
         with tempfile.TemporaryDirectory(prefix="joulemark-") as folder:
-            found = _read(_twin(path, Path(folder)))
+            found = _read(_twin(path, Path(folder), saying))
+        if found is None and saying is not None:
+            return Lines([])
     if found is None:
         raise InputError("has no debug information", str(path), _NEEDED)
     return found
 
 
-def _twin(path: Path, folder: Path) -> Path:
+def _twin(path: Path, folder: Path, saying: re.Pattern[str] | None) -> Path:
     """Rebuild one of our images with debug information; its code must be the same to the byte."""
     *compiled, link = json.loads((path.parent / "commands.json").read_text(encoding="utf-8"))
     names = [word for word in link if re.fullmatch(r"\d\d-.+\.o", word)]
     for script in path.parent.glob("*.ld"):
         shutil.copy(script, folder)
-    commands = [
-        ([*command[: command.index("-o")], "-g", "-o", str(folder / name)], ROOT)
-        for command, name in zip(compiled, names, strict=True)
-    ]
-    for command, where in (*commands, (link, folder)):
-        try:
-            done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise ToolError(f"cannot be run: {error.strerror}", command[0]) from error
-        if done.returncode != 0:
-            what = f"the sources are not those of the image: {done.stderr.strip()[:200]}"
-            raise InputError(what, str(path), "build it again with `joulemark run`")
+    found = Sources()
+    try:
+        for command, name in zip(compiled, names, strict=True):
+            shutil.copyfile(_with_lines(command, found, saying), folder / name)
+        toolchain.run(link, "linking", folder)
+    except OSError as error:
+        raise ToolError(f"cannot be run: {error.strerror}", str(error.filename)) from error
+    except BuildError as error:
+        what = f"the sources are not those of the image: {error.what}"
+        raise InputError(what, str(path), "build it again with `joulemark run`") from error
     twin = folder / "image.elf"
     if Image.load(twin).digest != Image.load(path).digest:
         what = "the sources have changed since it was built"
         raise InputError(what, str(path), "build it again with `joulemark run`")
     return twin
+
+
+def _with_lines(command: list[str], found: Sources, saying: re.Pattern[str] | None) -> Path:
+    """Compile a source of an image with debug information; images share such objects."""
+    at = command.index("-o")
+    made, without = command[:at], ROOT / command[at + 1]
+    source = made[made.index("-c") + 1]
+    includes = tuple(ROOT / word[2:] for word in made if word.startswith("-I"))
+    if saying and without.is_file() and not found.say(ROOT / source, includes, saying):
+        return without
+    contents = [word for pair in found.closure(ROOT / source, includes) for word in pair]
+    key = cache.digest(["-g", toolchain.version(made[0]), *made, *contents])
+    with cache.entry("objects", key) as (folder, work):
+        if work is not None:
+            output = cache.relative(work / "with-lines.o", ROOT)
+            toolchain.run([*made, "-g", "-o", output], f"compiling {source}")
+    return folder / "with-lines.o"
 
 
 def _read(path: Path) -> Lines | None:

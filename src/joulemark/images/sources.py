@@ -58,20 +58,34 @@ class Sources:
         A header in none of the folders belongs to the compiler or the system; the compiler's
         version stands for it.
         """
+        reached = self._reached(source, includes).items()
+        return sorted((name, self._read(path)[0]) for path, name in reached)
+
+    def say(self, source: Path, includes: tuple[Path, ...], what: re.Pattern[str]) -> bool:
+        """Return whether a source, or a file that it includes, has such a text."""
+        return any(self._says(path, what) for path in self._reached(source, includes))
+
+    def _says(self, path: str, what: re.Pattern[str]) -> bool:
+        def look() -> bool:
+            return what.search(Path(path).read_text(encoding="utf-8", errors="replace")) is not None
+
+        return self.once((path, what), look)
+
+    def _reached(self, source: Path, includes: tuple[Path, ...]) -> dict[str, str]:
+        """Return the names, as included, of a source and all that it includes, by path."""
         folders = [str(folder) for folder in includes]
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, str] = {}
         waiting = [(source.name, str(source))]
         while waiting:
             name, path = waiting.pop()
             if path in found:
                 continue
-            digest, included = self._read(path)
-            found[path] = (name, digest)
+            found[path] = name
             own = path.rpartition("/")[0]
-            for other in included:
+            for other in self._read(path)[1]:
                 for folder in (own, *folders):
                     real = self._find(f"{folder}/{other}")
                     if real is not None:
                         waiting.append((other, real))
                         break
-        return sorted(found.values())
+        return found

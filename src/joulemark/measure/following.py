@@ -21,7 +21,7 @@ from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
-from joulemark.images.lines import Lines, lines_of
+from joulemark.images.lines import Line, Lines, lines_of
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
@@ -58,6 +58,14 @@ def _text(mnemonic: str, operands: Sequence[str]) -> str:
     return f"{mnemonic} {', '.join(operands)}".partition(" @ ")[0].rstrip()
 
 
+@lru_cache(maxsize=4)
+def _declaring(path: Path, _changed_ns: int) -> Lines | None:
+    """Return the lines of sources that declare something public; operations share them."""
+    with suppress(InputError, ToolError):
+        return lines_of(path, _PUBLIC)
+    return None
+
+
 class Located:
     """Places of an image's instructions; debug information and disassembly are made when needed.
 
@@ -79,6 +87,14 @@ class Located:
             return lines_of(self._path)
         return None
 
+    def _line(self, address: int, *, declaring: bool = False) -> Line | None:
+        """Return the line of an instruction; in haste, only of sources that declare something."""
+        of_few = _declaring(self._path, self._path.stat().st_mtime_ns)
+        line = None if of_few is None else of_few[address]
+        if line is not None or declaring:
+            return line
+        return None if self._lines is None else self._lines[address]
+
     @cached_property
     def _instructions(self) -> dict[int, str]:
         with suppress(ToolError, subprocess.CalledProcessError):
@@ -88,13 +104,19 @@ class Located:
 
     def public_code(self) -> list[tuple[int, int]]:
         """Return the addresses of code whose source declares that what it decides is public."""
-        lines = [] if self._lines is None else self._lines.ranges()
-        return [(at, end) for at, end, line in lines if _why_public(line.file, line.number)]
+        lines = _declaring(self._path, self._path.stat().st_mtime_ns)
+        ranges = [] if lines is None else lines.ranges()
+        return [(at, end) for at, end, line in ranges if _why_public(line.file, line.number)]
 
-    def __getitem__(self, address: int) -> Place:
-        """Return the place of an instruction."""
+    def why_public(self, address: int) -> str | None:
+        """Return what the source line of an instruction, or the one above, declares public."""
+        line = self._line(address, declaring=True)
+        return None if line is None else _why_public(line.file, line.number)
+
+    def source(self, address: int) -> Place:
+        """Return where an instruction comes from, without its text."""
         before = bisect_right(self._starts, (address, "\uffff")) - 1
-        line = None if self._lines is None else self._lines[address]
+        line = self._line(address)
         file = None if line is None else line.file
         if file is not None and file.is_relative_to(ROOT):
             file = file.relative_to(ROOT)
@@ -103,8 +125,12 @@ class Located:
             None if file is None else str(file),
             None if line is None else line.number,
             address,
-            self._instructions.get(address, ""),
+            "",
         )
+
+    def __getitem__(self, address: int) -> Place:
+        """Return the place of an instruction."""
+        return replace(self.source(address), instruction=self._instructions.get(address, ""))
 
 
 @dataclass(frozen=True)
@@ -278,13 +304,7 @@ def _declared(use: Use) -> str | None:
     """Return what the source line of a decision, or the one above it, declares to be public."""
     if use.decides not in _DECISIONS:
         return None
-    for place in (use.place, use.places[use.address]):
-        if place.file is None or place.line is None:
-            continue
-        why = _why_public(ROOT / place.file, place.line)
-        if why is not None:
-            return why
-    return None
+    return use.places.why_public(use.decided_at) or use.places.why_public(use.address)
 
 
 def located(found: Secrets, places: Located, runs: int) -> Followed:
@@ -310,7 +330,7 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
         if why is None:
             uses.append(use)
         else:
-            verdicts.add(Verdict(replace(use.place, address=0, instruction=""), why))
+            verdicts.add(Verdict(replace(places.source(use.decided_at), address=0), why))
     return Followed(
         runs,
         tuple(uses),
