@@ -35,11 +35,13 @@ def test_demands_rule_signatures_out(store: str) -> None:
     assert _chosen(store, "--max-ms", "60") == ["ecdsa-p256"]
 
 
-def test_what_the_first_asks_of_its_user_is_said(store: str) -> None:
+def test_what_signatures_ask_of_their_user_is_said(store: str) -> None:
     asked = (*ASKED, "--stored", "--store", store, "--every", "2592000")
-    assert "ecdsa-p256: a quantum computer would forge it" in joulemark(*asked).stdout
-    by_flash = joulemark(*asked, "--sort", "flash").stdout
-    assert "lms: its signer must never use a state twice" in by_flash
+    shown = joulemark(*asked).stdout
+    assert "\necdsa-p256: a quantum computer would forge it" in shown
+    assert "\nlms: the signer must never use a state twice" in shown
+    assert "a state twice" not in joulemark(*asked, "--stateless").stdout
+    assert "lms is too slow: " in joulemark(*asked, "--max-ms", "60").stdout
     said = joulemark(*asked, "--max-flash", "100", "--stateless", "--explain", code=13)
     assert "a signer that keeps no state:\n    ecdsa-p256+lms: armv7em+armv7m+armv7m" in said.stdout
     assert "give up flash at most 100 bytes" in said.stderr

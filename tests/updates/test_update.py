@@ -2,14 +2,17 @@
 
 import csv
 import json
+import random
 import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from pyhsslms import pyhsslms
 
 from command import joulemark
+from joulemark import xmss
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards
 from joulemark.errors import FaultError, UnsatisfiedError
@@ -199,6 +202,7 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert row["on air B"] == 2048 + row["manifest B"] + 17 * row["frames"]
     assert (row["received by"], row["does not fit"]) == ("radio", None)
     assert "changes of flash inferred" in row["errors"]
+    assert (row["image B"], row["updates a year"], row["supply V"]) == (2048, 12, 3)
     (flat,) = csv.DictReader(
         joulemark("update", *asked, "--store", store, "--format", "csv").stdout.splitlines()
     )
@@ -214,6 +218,34 @@ def test_the_command_prices_an_update(tmp_path: Path) -> None:
     assert len(tables) == 2
     for shown in tables:
         assert re.search(r'<p class="small">errors, openmote-cc2538: time .*; energy: ', shown)
+
+
+def test_nothing_that_fits_is_told_signature_by_signature(tmp_path: Path) -> None:
+    asked = ["--board", "stm32vldiscovery", "--signature", "lms", "--signature", "ecdsa-p256"]
+    done = joulemark("update", *asked, "--store", f"{tmp_path}/store.db", code=13)
+    assert done.stdout.count("does not fit: two images of 65,536 bytes on stm32vldiscovery") == 2
+    assert "none of 2 signatures fits an image of 65,536 bytes; give a smaller" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["lms", "lms-192", "xmss"])
+def test_chains_are_followed_as_far_as_a_signature_says(name: str) -> None:
+    """The digits count the steps that signing takes; verifying takes the rest of each chain."""
+    chains = signature(name).chains
+    assert chains is not None
+    digest = random.Random(1).randbytes(chains.digest_bytes)
+    if name == "xmss":
+        digits = xmss.digits(digest)
+    else:
+        _, _, count, w, shift = pyhsslms.lmots_params[
+            (4 if name == "lms" else 8).to_bytes(4, "big")
+        ]
+        whole = digest + pyhsslms.checksum(digest, w, shift)
+        digits = [pyhsslms.coef(whole, i, w) for i in range(count)]
+    most = (1 << chains.w) - 1
+    assert chains.steps(digest) == sum(most - digit for digit in digits)
+    low, high = signature(name).spread or (1, 1)
+    assert 0.75 < low < 0.9
+    assert 1.1 < high < 1.25
 
 
 @pytest.mark.parametrize("board", ["telosb", "sensortag-cc2650", "nrf52840-dk"])

@@ -517,6 +517,17 @@ class Judged:
                 found[option.build.primitive] = option, missing
         return found
 
+    def too_slow(self) -> dict[str, Option]:
+        """Return the fastest build of what no build is fast enough of and nothing else objects."""
+        fitting = {o.build.primitive for o in self.good}
+        patient = replace(self.demands, max_time_s=None)
+        slow = [
+            option
+            for option in self.found
+            if option.build.primitive not in fitting and not patient.objects(option)
+        ]
+        return {o.build.primitive: o for o in reversed(ranked(slow, "time"))}
+
     def surrenders(self) -> list[str]:
         """Return what could be given up for an answer: the fewest demands first.
 

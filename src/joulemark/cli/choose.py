@@ -340,6 +340,9 @@ def _conclude(answer: "Judged", asked: str, form: Form, *, explain: bool) -> Non
             bytes_of = " and ".join(f"{value:,} bytes of {what}" for what, value in missing.items())
             how = f"{option.build.implementation}, {option.build.built}"
             say(f"{name} does not fit: {bytes_of} more than the limit ({how})")
+        for name, option in sorted(answer.too_slow().items()):
+            how = f"{option.build.implementation}, {option.build.built}"
+            say(f"{name} is too slow: {option.time_s * 1e3:,.4g} ms at least ({how})")
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
         _explain(answer.removed())
     if not answer.good:
@@ -396,7 +399,7 @@ def _show_updates(answer: "UpdateAnswer", by: By, top: int, use: UseOptions, for
             "\n*: on the Pareto front of boot, energy, flash and RAM"
             + (f"; {hidden} more are beyond --top" if hidden else "")
         )
-        for line in answer.advice(by.value):
+        for line in answer.advice(chosen):
             say(line)
     if form in {Form.TEXT, Form.MARKDOWN}:
         for name, why in answer.failures.items():

@@ -11,7 +11,8 @@ from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
-from joulemark.cli._output import Form, FormOption, figures, say
+from joulemark.cli._output import Form, FormOption, figures, say, table
+from joulemark.errors import UnsatisfiedError
 from joulemark.subjects.update.options import UpdateOptions
 
 if TYPE_CHECKING:
@@ -38,17 +39,17 @@ def update(
     """Price a signed firmware update: what its bootloader needs, and what each stage takes.
 
     A bootloader with two slots is built and emulated. It receives an update over the serial line,
-    hashes, verifies and writes it, and starts it. Receiving it by radio is emulated where the
-    firmware drives the board's radio, and computed elsewhere. Without a signature all are compared,
-    and what does not fit is told with the bytes that are missing.
+    hashes, verifies and writes it, and starts it. Receiving it by radio comes beside that: emulated
+    where the firmware drives the board's radio, computed where it does not; energy of an update
+    and a year is by radio where the board has one. Without a signature all are compared, and what
+    does not fit is told with the bytes that are missing.
     """
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
-    from joulemark.records import bounds
     from joulemark.records.record import of_type
     from joulemark.records.store import Store
     from joulemark.report import rows
-    from joulemark.subjects.update import UpdateSubject
+    from joulemark.subjects.update import UpdateSubject, page
 
     work = plan(asked, Means(workers=Processes(1)))
     with Store(store) as kept:
@@ -62,14 +63,19 @@ def update(
         here = [record for record in good if record.conditions.board == name]
         tables = [one[:2] for one in rows.tables(here)]
         for title, some in [*tables, *_years(here, per_year, battery_mah)]:
-            errors = [bounds.of_record(_of_row(here, row)) for row in some]
-            shown = figures(some, errors, form, _FIRST_LEFT_OUT)
-            typer.echo(f"{title}\n{shown}\n")
-    if good:
+            typer.echo(f"{title}\n{table(some, form, _FIRST_LEFT_OUT)}\n")
+        if here:
+            say("\n".join([*page.errors(here), ""]))
+    if good or len(failed) > 1:
         for record in failed:
             say(f"{record.subject.tagged['signature']} does not fit: {record.failure}")
     if not good:
-        raise next(iter(work.errors.values()))
+        errors = list(work.errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        where = ", ".join(dict.fromkeys(asked.board))
+        what = f"none of {len(errors)} signatures fits an image of {asked.image_bytes:,} bytes"
+        raise UnsatisfiedError(what, where, "give a smaller --image, or another --board")
 
 
 _FIRST_LEFT_OUT = ("slots B", "keys B", "build", "manifest B", "frames", "on air B", "erase ms")
@@ -84,33 +90,38 @@ def _flat(
     form: Form,
 ) -> str:
     """Return one row an update, of all tables' columns; what does not fit has its reason alone."""
-    from joulemark.records import bounds
+    from joulemark.catalogue import boards
     from joulemark.report import rows as tabled
+    from joulemark.subjects.update import page
 
     rows: list[dict[str, Any]] = []
     errors = []
     for record in good:
-        row: dict[str, Any] = {"board": record.conditions.board}
+        board = boards.load_board(record.conditions.board)
+        row: dict[str, Any] = {
+            "board": board.name,
+            "image B": record.subject.image_bytes,
+            "updates a year": per_year,
+            "battery mAh": battery_mah,
+            "supply V": board.supply_v.value,
+        }
         of_stages = [one[:2] for one in tabled.tables([record])]
         for _, some in [*of_stages, *_years([record], per_year, battery_mah)]:
             row |= some[0]
         rows.append({**row, "does not fit": None})
-        errors.append(bounds.of_record(record))
+        errors.append("; ".join(page.of_record(record)))
     names = dict.fromkeys(name for row in rows for name in row)
     for lacking in failed:
         rows.append(
             {
                 "board": lacking.conditions.board,
+                "image B": lacking.subject.tagged["image_bytes"],
                 "signature": lacking.subject.tagged["signature"],
                 "does not fit": lacking.failure,
             }
         )
         errors.append("")
     return figures([{name: row.get(name) for name in names} for row in rows], errors, form)
-
-
-def _of_row(records: "list[Record[UpdateSubject]]", row: "Any") -> "Record[UpdateSubject]":
-    return next(r for r in records if r.subject.signature == row["signature"])
 
 
 def _years(

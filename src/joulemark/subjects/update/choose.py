@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from joulemark.analysis.advice import Candidate
-from joulemark.analysis.choice import Demands, Judged, Metric, Option
+from joulemark.analysis.choice import Demands, Judged, Option
 from joulemark.campaign.options import checked
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
@@ -121,23 +121,29 @@ class UpdateAnswer(Judged):
             row["mAh a year"] = option.mah_a_year(every_s, self.question.board.supply_v.value)
         return row
 
-    def advice(self, by: Metric) -> list[str]:
-        """Say what the figures are of, and what whoever takes the first has to know."""
+    def advice(self, shown: Sequence[Option]) -> list[str]:
+        """Say what the figures are of, and what whoever takes one of those has to know."""
         received = "radio" if self.by_radio else "the serial line"
         lines = [
             "boot: from reset to an unchanged image, its signature checked; energy: of an update "
             f"received by {received}; flash: bootloader and keys"
         ]
-        first = ALL[self.first(by).build.primitive]
-        if first.has_state:
-            lines.append(
-                f"{first.name}: its signer must never use a state twice, not even after a backup "
-                "is restored; --stateless leaves it out"
-            )
-        if not first.is_post_quantum:
-            lines.append(
-                f"{first.name}: a quantum computer would forge it; --post-quantum leaves it out"
-            )
+        names = dict.fromkeys(option.build.primitive for option in shown)
+        for names_of, what, leave_out in (
+            (
+                [name for name in names if ALL[name].has_state],
+                "the signer must never use a state twice, not even after a backup is restored",
+                "--stateless",
+            ),
+            (
+                [name for name in names if not ALL[name].is_post_quantum],
+                "a quantum computer would forge it",
+                "--post-quantum",
+            ),
+        ):
+            if names_of:
+                left_out = f"{leave_out} leaves {'it' if len(names_of) == 1 else 'them'} out"
+                lines.append(f"{', '.join(names_of)}: {what}; {left_out}")
         return lines
 
 

@@ -7,6 +7,7 @@ from joulemark.records import bounds
 from joulemark.records.record import Record
 from joulemark.report.rows import Table
 from joulemark.subjects.update import UpdateSubject
+from joulemark.subjects.update.signatures import signature
 
 STAGES = ("receive", "hash", "verify", "erase", "write", "read", "install")
 _OF_FLASH = ("erase", "write", "read", "install")
@@ -20,6 +21,28 @@ def _ms(record: Record[UpdateSubject], part: str) -> float | None:
 def _mj(record: Record[UpdateSubject], part: str) -> float | None:
     nj = record.value("energy_gross", part)
     return None if nj is None else round(nj / 1e6, 2)
+
+
+def of_record(record: Record[UpdateSubject]) -> list[str]:
+    """Return how far a record's figures may be off, and what another image would change."""
+    return [bounds.of_record(record), *_of_images([record])]
+
+
+def errors(records: Sequence[Record[UpdateSubject]]) -> list[str]:
+    """Return the same of some records, as the lines that stand below their tables."""
+    return [*bounds.lines(map(bounds.of_record, records)), *_of_images(records)]
+
+
+def _of_images(records: Sequence[Record[UpdateSubject]]) -> Iterator[str]:
+    """Yield what verifications of other images take where a message decides it, if anywhere."""
+    by_spread: dict[str, list[str]] = {}
+    for name in dict.fromkeys(record.subject.signature for record in records):
+        if (spread := signature(name).spread) is not None:
+            low, high = (100 * (share - 1) for share in spread)
+            by_spread.setdefault(f"{low:+.0f}% to {high:+.0f}%", []).append(name)
+    if by_spread:
+        each = "; ".join(f"{', '.join(names)} {told}" for told, names in by_spread.items())
+        yield f"other images: 95% take, of the mean number of hashes in chains, {each}"
 
 
 def line(record: Record[UpdateSubject]) -> str:
@@ -42,8 +65,8 @@ def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
         ]
         if some:
             title = f"{size:,} bytes on {board}"
-            errors = bounds.lines(map(bounds.of_record, some))
-            yield Table(f"Bootloaders for updates of {title}", [*map(_needs, some)], errors)
+            errors_here = errors(some)
+            yield Table(f"Bootloaders for updates of {title}", [*map(_needs, some)], errors_here)
             rows = [_takes(one) for one in some]
             if len({one.subject.signature for one in some}) < len(some):
                 # A signature by several implementations or builds is told apart, as above.
@@ -55,7 +78,7 @@ def tables(records: Sequence[Record[UpdateSubject]]) -> Iterator[Table]:
             # A board without a radio in its file has none of its columns.
             used = [name for name in rows[0] if any(row[name] is not None for row in rows)]
             shown = [{name: row[name] for name in used} for row in rows]
-            yield Table(f"Updates of {title}", shown, errors)
+            yield Table(f"Updates of {title}", shown, errors_here)
 
 
 def _needs(record: Record[UpdateSubject]) -> dict[str, Any]:
@@ -82,6 +105,7 @@ def _takes(record: Record[UpdateSubject]) -> dict[str, Any]:
         "radio ms": _ms(record, "radio"),
         "radio mJ": _mj(record, "radio"),
         **stages,
+        "receive mJ": _mj(record, "receive"),
         "hash mJ": _mj(record, "hash"),
         "verify mJ": _mj(record, "verify"),
         "flash mJ": round(sum(_mj(record, stage) or 0 for stage in _OF_FLASH), 2),

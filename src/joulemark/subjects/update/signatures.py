@@ -4,10 +4,13 @@ Signers are deterministic. Their keys are made up here and secure nothing.
 """
 
 import hashlib
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from statistics import fmean
+from typing import NamedTuple
 
 from pyhsslms import pyhsslms
 
@@ -30,6 +33,47 @@ _ROOM_BYTES = {
 
 _CLASSICAL = frozenset({"ecdsa-p256", "ed25519"})
 """What Shor's algorithm breaks."""
+
+
+class Chains(NamedTuple):
+    """Winternitz chains of a one-time signature, and how many of those a message decides."""
+
+    digest_bytes: int
+    w: int
+    """Bits of a digit."""
+    signatures: int = 1
+    fixed: int = 0
+    """Others of the kind, whose message is always the same."""
+
+    def steps(self, digest: bytes) -> int:
+        """Return the hashes from the values that a signature of this digest has to the ends."""
+        most = (1 << self.w) - 1
+        left = [most - (byte >> at & most) for byte in digest for at in range(0, 8, self.w)]
+        total = sum(left)
+        # The digits of the checksum, which is this very sum (RFC 8554, section 4.4).
+        digits = -(-(len(left) * most).bit_length() // self.w)
+        return total + sum(most - (total >> self.w * i & most) for i in range(digits))
+
+
+@cache
+def _spread(chains: tuple[Chains, ...]) -> tuple[float, float] | None:
+    if not chains:
+        return None
+    (one,) = chains
+    drawn = random.Random(0)
+    steps = sorted(
+        sum(one.steps(drawn.randbytes(one.digest_bytes)) for _ in range(one.signatures))
+        for _ in range(_DRAWN)
+    )
+    mean = fmean(steps)
+    # What is fixed counts as the mean.
+    whole = mean * (one.signatures + one.fixed) / one.signatures
+    low, high = steps[_DRAWN // 40], steps[-1 - _DRAWN // 40]
+    return 1 + (low - mean) / whole, 1 + (high - mean) / whole
+
+
+_DRAWN = 2000
+"""Digests that the spread is taken from."""
 
 
 class Signer(ABC):
@@ -59,6 +103,8 @@ class Signature:
     """Of XMSS: bytes of a hash, and the height."""
     levels: tuple[tuple[int, int], ...] = ()
     """Of HSS: the types of each level's tree and one-time signatures, from the top down."""
+    chains: Chains | None = None
+    """The hash chains of which a message decides how far they are followed, if there are any."""
     bits: int = 0
     """Security strength where it differs from the primitive's."""
     note: str = ""
@@ -91,6 +137,15 @@ class Signature:
     def has_state(self) -> bool:
         """Whether its signer must keep a state, which it may never use twice (SP 800-208)."""
         return any(library()[one.algorithm].kind == "stateful-signature" for one in self.parts)
+
+    @property
+    def spread(self) -> tuple[float, float] | None:
+        """What 95 % of messages take of the mean number of hashes in chains; None without chains.
+
+        A chain is followed from the signature's value to its end, so the message's digits say
+        how many hashes a verification takes (RFC 8554, algorithm 4b; RFC 8391, algorithm 6).
+        """
+        return _spread(tuple(one.chains for one in self.parts if one.chains is not None))
 
     @property
     def room_bytes(self) -> int:
@@ -243,7 +298,15 @@ def _hss(name: str, levels: tuple[tuple[int, int], ...], note: str) -> Signature
     define = {"LMS_IS_HSS": 1, "LMS_PUBLIC": 28 + hash_bytes}
     bits = 8 * hash_bytes
     return Signature(
-        name, "lms-h10-w8", "lms", -46, define=define, levels=levels, bits=bits, note=note
+        name,
+        "lms-h10-w8",
+        "lms",
+        -46,
+        define=define,
+        levels=levels,
+        chains=Chains(hash_bytes, 8, fixed=len(levels) - 1),
+        bits=bits,
+        note=note,
     )
 
 
@@ -258,7 +321,22 @@ _PRIVATE = "COSE has no number for it yet; one for private use is taken"
 def _xmss(name: str, bits: int) -> Signature:
     note = f"height 10, 1,024 signatures; {_PRIVATE}"
     algorithm = f"xmss-sha2-10-{bits}"
-    return Signature(name, algorithm, "xmss", -65537 - bits, tree=(bits // 8, 10), note=note)
+    return Signature(
+        name,
+        algorithm,
+        "xmss",
+        -65537 - bits,
+        tree=(bits // 8, 10),
+        chains=Chains(bits // 8, 4),
+        note=note,
+    )
+
+
+def _slh(name: str, number: int, layers: int) -> Signature:
+    """Return SLH-DSA: other messages are signed with other keys, whose roots differ (FIPS 205)."""
+    algorithm = name.replace("slh-dsa", "slh-dsa-sha2")
+    chains = Chains(16, 4, signatures=layers)
+    return Signature(name, algorithm, "slh-dsa", number, chains=chains, note=_PRIVATE)
 
 
 _ONE = {
@@ -273,8 +351,8 @@ _ONE = {
         Signature("ml-dsa-65", "ml-dsa-65", "ml-dsa", -49, note="RFC 9964"),
         _xmss("xmss", 256),
         _xmss("xmss-192", 192),
-        Signature("slh-dsa-128s", "slh-dsa-sha2-128s", "slh-dsa", -65537, note=_PRIVATE),
-        Signature("slh-dsa-128f", "slh-dsa-sha2-128f", "slh-dsa", -65538, note=_PRIVATE),
+        _slh("slh-dsa-128s", -65537, 7),
+        _slh("slh-dsa-128f", -65538, 22),
     )
 }
 _BOTH = [_both(_ONE["ecdsa-p256"], _ONE[name]) for name in ("lms", "ml-dsa-44")]
