@@ -4,7 +4,7 @@
 `tools/generate_docs.py` writes docs/primitives.md, docs/boards.md and docs/studies.md; with
 `--store STORE` it also writes docs/results-BOARD.md for each board of the campaign
 tools/results.toml, from its records; with `--post-quantum STORE` docs/post-quantum.md, from those
-of tools/post-quantum.toml and tools/post-quantum-signatures.toml.
+of tools/post-quantum.toml.
 """
 
 import argparse
@@ -41,8 +41,6 @@ BOARDS = {
 }
 CAMPAIGN = "tools/results.toml"
 POST_QUANTUM = "tools/post-quantum.toml"
-POST_QUANTUM_SIGNATURES = "tools/post-quantum-signatures.toml"
-POST_QUANTUM_AGREEMENT = "tools/post-quantum-agreement.toml"
 POST_QUANTUM_OPERATIONS = ("keygen", "encapsulate", "decapsulate")
 LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
@@ -722,10 +720,10 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "ML-KEM (FIPS 203), ML-DSA (FIPS 204), and the verification of LMS and HSS (RFC 8554), of"
         " XMSS (RFC 8391) and of SLH-DSA (FIPS 205) on emulated boards, every output compared with"
         " an independent library's, but XMSS's with an oracle that was written here and that the"
-        f" authors' implementation verifies. From the campaigns `{POST_QUANTUM}` (of each"
-        " primitive the build that is fastest in key generation, encapsulation and decapsulation"
-        f" together; of all its builds the least stack) and `{POST_QUANTUM_SIGNATURES}` (of each"
-        " implementation the build that verifies fastest).",
+        f" authors' implementation verifies. From the campaign `{POST_QUANTUM}`: of each KEM the"
+        " build that is fastest in key generation, encapsulation and decapsulation together, and of"
+        " all its builds the least stack; of each implementation of a signature the build that"
+        " verifies fastest.",
         "",
         "- The stack is that of the deepest operation, without keys, ciphertext and the harness; no"
         " variable is kept between operations, so RAM is the stack and the caller's buffers.",
@@ -736,10 +734,10 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "- Encapsulation checks the public key (FIPS 203, section 7.2). Decapsulation does not"
         " check the hash in the private key (7.3), which is one's own.",
         "- Energy is net of idle, by the board's model.",
-        f"- Beside ML-KEM are elliptic curves (`{POST_QUANTUM_AGREEMENT}`), each with fresh keys:"
-        " the initiator generates a key and takes the secret out of the answer, the responder"
-        " answers. X25519 with ML-KEM-768 is the sum of both. *RAM in all* is the most that an"
-        " operation takes, of context and data, stack, keys and results. A battery is two AA cells,"
+        "- Beside ML-KEM are elliptic curves, each with fresh keys: the initiator generates a key"
+        " and takes the secret out of the answer, the responder answers. X25519 with ML-KEM-768 is"
+        " the sum of both. *RAM in all* is the most that an operation takes, of context and data,"
+        " stack, keys and results. A battery is two AA cells,"
         f" {BATTERY_MAH:,} mAh at the board's voltage, and the initiator does so once a day; what"
         " is sent and received costs more (`joulemark handshake`).",
         "",
