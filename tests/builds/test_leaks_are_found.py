@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from build_checks import Build
-from build_checks.secret_independence import branches_on_secrets, leaks
+from build_checks.secret_independence import leaks
 from command import joulemark
 from emulated import ARM, BuildOf
 from joulemark.catalogue import boards
@@ -67,6 +67,10 @@ void leaky_update(leaky_ctx *ctx, const uint8_t *data, size_t length) {
 void leaky_final(leaky_ctx *ctx, uint8_t *digest) { digest[0] = ctx->zeros; }
     """,
 }
+SILENT = """
+def compute(variant, inputs, over):
+    raise ValueError(f"{variant}: no oracle")
+"""
 SUMMING = {
     **LEAKY,
     "primitive.toml": LEAKY["primitive.toml"].replace("digest_bytes = 1", "digest_bytes = 4"),
@@ -114,7 +118,8 @@ def leaky(files: dict[str, str], folder: Path) -> Implementation:
 def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
     """A carry turned into a branch, as compilers do with sums; no message here is long enough."""
     build = Build(BuildOf(leaky(SUMMING, tmp_path), "clang", "O2"))
-    assert branches_on_secrets(build)
+    looked = observe(build.way, build.board, build.made, "update", branches=True, following=False)
+    assert looked.branches
     found = observe(build.way, build.board, build.made, "update")
     assert not found.shown_by_trials
     assert {use.decides for use in found.followed.uses} == {"branch"}
@@ -137,9 +142,11 @@ def test_time_that_depends_on_secrets_is_found(tmp_path: Path) -> None:
 def test_branches_on_a_cortex_m_are_looked_at(tmp_path: Path) -> None:
     """A carry that decides a branch; and a MAC, whose branches count bytes."""
     leaking = leaky(SUMMING, tmp_path)
-    assert branches_on_secrets(Build(BuildOf(leaking, "gcc", "Os", ARM)))
     mac = LIBRARY.implementation(LIBRARY["siphash-2-4"], "ref")
-    assert branches_on_secrets(Build(BuildOf(mac, "gcc", "Os", ARM))) == []
+    for way, operation, decides in ((leaking, "update", True), (mac, "mac", False)):
+        build = Build(BuildOf(way, "gcc", "Os", ARM))
+        found = observe(way, ARM, build.made, operation, branches=True, following=False)
+        assert bool(found.branches) is decides
 
 
 CACHED = boards.load_board("launchxl-cc26x2r1")
@@ -160,10 +167,14 @@ def test_a_leak_beside_a_cache_is_found(tmp_path: Path) -> None:
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 
-def test_what_has_no_oracle_cannot_be_tried() -> None:
-    asked = ("--primitive", "hkdf-shake256", "--operation", "extract", "--opt", "Os")
+def test_what_has_no_oracle_cannot_be_tried(tmp_path: Path) -> None:
+    for name, text in (LEAKY | {"oracle.py": SILENT}).items():
+        path = tmp_path / "hash/leaky" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    asked = ("--source", str(tmp_path), "--primitive", "leaky", "--opt", "Os")
     done = joulemark("leaks", "--board", "telosb", *asked, "--compiler", "clang", code=3)
-    assert "hkdf-shake256 extract: nothing to try: hkdf-shake256: no oracle" in done.stderr
+    assert "leaky init: nothing to try: leaky: no oracle" in done.stderr
 
 
 def test_leaks_are_shown_build_by_build() -> None:

@@ -98,8 +98,10 @@ def _is_key(algorithm: Algorithm, name: str, key: bytes) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _largest(algorithm: Algorithm, name: str, length: int) -> bytes | None:
+def _largest(algorithm: Algorithm, length: int) -> bytes | None:
     """Return the largest valid secret key (the order less 1), or None where there is no limit."""
+    # Every operation refuses the same keys, and the first is the one that makes them.
+    name = on_secrets(algorithm)[0]
 
     def good(value: int) -> bool:
         return _is_key(algorithm, name, value.to_bytes(length, "big"))
@@ -139,7 +141,7 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
     fills: list[Fill] = []
     length = next((algorithm.sizes[s] for s in _SCALARS if s in algorithm.sizes), 0)
     if special and length:
-        largest = _largest(algorithm, name, length)
+        largest = _largest(algorithm, length)
         for scalar in [*_numbers(length), *([largest] if largest else [])]:
             source = random.Random(f"{algorithm} special")
             fills.append(partial(_scalar, scalar, source))
@@ -151,6 +153,18 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
         # Zero, and anything from the curve's order up, is not a secret key.
         with suppress(ValueError):
             yield _exchange(algorithm, name, fill)
+
+
+def at_random(algorithm: Algorithm, name: str, count: int) -> list[Exchange]:
+    """Return the same case as often, with random secrets."""
+    found: list[Exchange] = []
+    number = 0
+    while len(found) < count:
+        number += 1
+        with suppress(ValueError):
+            secret = random.Random(f"{algorithm} {number}").randbytes
+            found.append(_exchange(algorithm, name, secret))
+    return found
 
 
 def refusals(algorithm: Algorithm, name: str) -> Iterator[list[Exchange]]:
@@ -172,7 +186,7 @@ def refusals(algorithm: Algorithm, name: str) -> Iterator[list[Exchange]]:
         )
 
     length = len(good[0].inputs[slot])
-    largest = _largest(algorithm, name, length)
+    largest = _largest(algorithm, length)
     above = int.from_bytes(largest, "big") + 1 if largest else 1 << 8 * length
     numbers = {0, above, above + 1, (1 << 8 * length) - 1} if largest else {0}
     none = [n.to_bytes(length, "big") for n in sorted(numbers) if n < 1 << 8 * length]
