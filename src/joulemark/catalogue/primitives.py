@@ -512,6 +512,7 @@ class Library:
     def __init__(self, primitives: list[Primitive]) -> None:
         self.primitives = {p.path: p for p in primitives}
         self.algorithms: dict[str, Algorithm] = {}
+        self._ways: dict[Algorithm, list[Implementation]] = {}
         for algorithm in itertools.chain(self._plain(), self._compositions()):
             other = self.algorithms.get(algorithm.name)
             if other is not None:
@@ -646,6 +647,11 @@ class Library:
 
     def implementations(self, algorithm: Algorithm) -> list[Implementation]:
         """Return an algorithm's implementations: every combination of the folders it needs."""
+        if algorithm not in self._ways:
+            self._ways[algorithm] = self._combined(algorithm)
+        return list(self._ways[algorithm])
+
+    def _combined(self, algorithm: Algorithm) -> list[Implementation]:
         primitive = algorithm.primitive
         used = self.used_by(primitive)
         partner = [algorithm.over.primitive] if algorithm.over else []
