@@ -3,6 +3,7 @@
    An implementation folder defines ascon_p once, in a separate file that includes one of
      "permutation/ascon-p-ref.c"       portable
      "permutation/ascon-p-msp430.S"    MSP430 assembly (from a .S file)
+     "permutation/ascon-p-armv6m.S"    ARMv6-M assembly (from a .S file)
      "permutation/ascon-p-armv7m.S"    ARMv7-M assembly (from a .S file), over interleaved words
    and includes this header elsewhere, in the last case after defining ASCON_INTERLEAVED. */
 #ifndef ASCON_P_H

@@ -1,0 +1,1 @@
+#include "permutation/ascon-p-armv6m.S"
