@@ -21,10 +21,15 @@ from typing import Self
 from typer.testing import CliRunner
 
 import joulemark
-from joulemark.catalogue import boards, kinds
+from joulemark.analysis.budget import DAY_S, lifetime_s
+from joulemark.analysis.choice import YEAR_S
+from joulemark.analysis.scenario import Battery
+from joulemark.battery import DEFAULT_MAH
+from joulemark.catalogue import boards, chips, kinds
 from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.cli import app
+from joulemark.meters.model import ModelMeter
 from joulemark.project import ROOT, STUDIES
 from joulemark.records import bounds
 from joulemark.records.record import PrimitiveRecord, of_primitives
@@ -478,10 +483,10 @@ AGREEMENT_HEADER = (
     "flash",
     "RAM in all",
     "of a battery a year, %",
+    "years of battery",
 )
 HYBRID = ("x25519", "ml-kem-768")
 """X25519MLKEM768, as TLS names it."""
-BATTERY_MAH = 2000
 
 
 @dataclass(frozen=True)
@@ -557,7 +562,14 @@ def agreement_rows(results: Results) -> list[tuple[str, ...]]:
     if first in found and second in found:
         found[f"{first} and {second}"] = found[first].with_other(found[second])
     volt = boards.load_board(results.board).supply_v.value
-    battery_mj = BATTERY_MAH * 3600 * volt
+    battery_mj = DEFAULT_MAH * 3600 * volt
+    battery = Battery.of_mah(DEFAULT_MAH, "joulemark.battery")
+    asleep_a = ModelMeter(boards.load_board(results.board)).idle.ampere
+
+    def years(mj_a_day: float) -> float:
+        ampere = asleep_a + mj_a_day / 1e3 / volt / DAY_S
+        return float(lifetime_s(battery, ampere)) / YEAR_S
+
     return [
         (
             name,
@@ -572,6 +584,7 @@ def agreement_rows(results: Results) -> list[tuple[str, ...]]:
             f"{one.flash_bytes:,}",
             f"{one.memory_bytes:,}",
             f"{100 * 365 * one.energy_mj[0] / battery_mj:.2g}",
+            f"{years(one.energy_mj[0]):.3g}",
         )
         for name, one in sorted(found.items(), key=lambda item: item[1].energy_mj)
     ]
@@ -711,6 +724,110 @@ def signature_rows(results: Results) -> tuple[list[tuple[str, ...]], list[tuple[
     return rows, signing
 
 
+@dataclass(frozen=True)
+class OnBoards:
+    """Figures of all boards, side by side: of each operation the best build of each."""
+
+    records: Sequence[PrimitiveRecord]
+    library: Library
+
+    def needs_bytes(self, record: PrimitiveRecord) -> int:
+        """Return RAM in all: context and data, stack, keys, messages and results."""
+        what, algorithm = record.subject, self.library[record.subject.primitive]
+        sizes = {**algorithm.sizes, "message": what.message_bytes}
+        held = algorithm.contract.buffers_bytes(what.operation, sizes)
+        return (record.ram_bytes or 0) + (record.stack_bytes or 0) + held
+
+    def cost(self, record: PrimitiveRecord) -> str:
+        """Return time and energy; of signing, at the expected number of attempts."""
+        cycles = record.cycles or 0.0
+        if record.subject.operation == "sign":
+            expected = expected_attempts(self.library[record.subject.primitive])
+            cycles = Signing.of(record).cycles(expected)
+        ms = scaled(record, cycles, "time_ps", "{:,.1f}")
+        return f"{ms} / {scaled(record, cycles, 'energy_net_nj', '{:,.3g}')}"
+
+    def missing(self, name: str, operation: str, board: str) -> str:
+        """Say what keeps an operation from a board that has no figure of it.
+
+        Its own code takes the same RAM on a larger board of its instruction set. Where there is
+        none, keys, messages and results alone may be too much.
+        """
+        own, algorithm = boards.load_board(board), self.library[name]
+        room = chips.room(own.chip, "ram")
+        there = [
+            self.needs_bytes(r) - room
+            for r in self.of(name, operation)
+            if boards.load_board(r.conditions.board).instruction_set == own.instruction_set
+        ]
+        if there:
+            return f"lacks {min(there):,} B" if min(there) > 0 else "no room for the bench"
+        sizes = {**algorithm.sizes, "message": 32}
+        least = algorithm.contract.buffers_bytes(operation, sizes) - room
+        return f"lacks over {least:,} B" if least > 0 else "no code"
+
+    def of(self, name: str, operation: str) -> list[PrimitiveRecord]:
+        """Return the records of an operation."""
+        return [
+            r
+            for r in self.records
+            if (r.subject.primitive, r.subject.operation) == (name, operation)
+        ]
+
+    def check_same_code(self) -> None:
+        """Check that the same build takes the same RAM on boards of one instruction set.
+
+        What a board lacks rests on it.
+        """
+        found: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        for r in self.records:
+            what, core = r.subject, boards.load_board(r.conditions.board).instruction_set
+            build = core, what.primitive, what.implementation, what.operation, str(r.build)
+            found[build].add(self.needs_bytes(r))
+        differing = [" ".join(build) for build, needs in found.items() if len(needs) > 1]
+        if differing:
+            raise SystemExit(f"RAM differs between boards: {'; '.join(differing)}")
+
+    def tables(self) -> list[str]:
+        """Return a table of time and energy, and one of RAM in all."""
+        self.check_same_code()
+        names = list(dict.fromkeys(r.conditions.board for r in self.records))
+        what = dict.fromkeys((r.subject.primitive, r.subject.operation) for r in self.records)
+        costs, needs = [], []
+        for name, operation in sorted(what, key=self._order):
+            by_board: dict[str, list[PrimitiveRecord]] = {board: [] for board in names}
+            for record in self.of(name, operation):
+                by_board[record.conditions.board].append(record)
+            cost, need = [], []
+            for board, some in by_board.items():
+                if not some:
+                    cost.append(self.missing(name, operation, board))
+                    need.append("")
+                    continue
+                cost.append(self.cost(min(some, key=lambda r: r.cycles or 0)))
+                need.append(f"{min(map(self.needs_bytes, some)):,}")
+            costs.append((f"`{name}`", operation, *cost))
+            needs.append((f"`{name}`", operation, *need))
+        header = ("primitive", "operation", *names)
+        return [
+            "## Side by side",
+            "Of each operation the fastest build: time in ms / energy in mJ.",
+            "",
+            *table(header, costs, numbers=len(names)),
+            "",
+            "Of each operation the build with the least RAM in all, in bytes: context and data,"
+            " stack, keys, messages and results.",
+            "",
+            *table(header, needs, numbers=len(names)),
+        ]
+
+    def _order(self, what: tuple[str, str]) -> tuple[int, int, str, str]:
+        """Sort keys first, then signatures; variants by the length of their names."""
+        kinds_in_order = ("key-agreement", "kem", "signature", "stateful-signature")
+        name, operation = what
+        return kinds_in_order.index(self.library[name].kind), len(name), name, operation
+
+
 def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> str:
     """Return the page of what post-quantum cryptography costs on small boards."""
     lines = [
@@ -737,9 +854,10 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "- Beside ML-KEM are elliptic curves, each with fresh keys: the initiator generates a key"
         " and takes the secret out of the answer, the responder answers. X25519 with ML-KEM-768 is"
         " the sum of both. *RAM in all* is the most that an operation takes, of context and data,"
-        " stack, keys and results. A battery is two AA cells,"
-        f" {BATTERY_MAH:,} mAh at the board's voltage, and the initiator does so once a day; what"
-        " is sent and received costs more (`joulemark handshake`).",
+        f" stack, keys and results. A battery is two AA cells, {DEFAULT_MAH:,.0f} mAh at the"
+        " board's voltage, and the initiator does so once a day; what is sent and received costs"
+        " more (`joulemark handshake`). *Years of battery*: the board sleeps otherwise, as [its"
+        " model](boards.md) says, and the battery loses 3% a year.",
         "",
         "- ML-DSA's secret key is its 32-byte seed, from which signing derives all else each time:"
         " stack is small and signing slower than with an expanded key. While it signs, the"
@@ -752,6 +870,11 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         " decides neither time nor addresses.",
         "- Verification is public: its time depends on the signature. LMS, XMSS and SLH-DSA take as"
         " many hashes as a message's digits say, which are random.",
+        "- What a board has no figure of, in *Side by side*: *lacks N B* is RAM in all, as the same"
+        " code takes it on a larger board of the same instruction set, less what the chip has;"
+        " *lacks over N B* is keys, messages and results alone; *no room for the bench*: it fits"
+        " alone, but not beside the program that measures it; *no code*: no implementation is for"
+        " that core.",
         "- Key generation and signing of SLH-DSA are not here, nor those of LMS and XMSS, which"
         " keep a state.",
         "",
@@ -778,6 +901,7 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "stack",
         "least stack",
     )
+    lines += ["", *OnBoards(records, library).tables()]
     for board in dict.fromkeys(r.conditions.board for r in records):
         kems = Results([r for r in records if r.subject.kind == "kem"], board, library)
         others = [r for r in records if r.subject.kind in SIGNATURE_KINDS]

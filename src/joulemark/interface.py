@@ -154,7 +154,7 @@ def _several(names: Names | None) -> Sequence[str]:
 
 
 def choose(
-    board: str,
+    board: Names,
     kind: str,
     *,
     size: int | None = None,
@@ -180,7 +180,7 @@ def choose(
     For `kind="update"`, signatures of bootloaders are ranked.
 
     Args:
-        board: the board.
+        board: the board; or several, of which each primitive's best build is shown.
         kind: what for: aead, hash, mac, ...; kinds that serve the same are considered, too.
         size: message size in bytes; 64 if not given, where there is a message.
         ad_size: size of the associated data in bytes.
@@ -202,7 +202,8 @@ def choose(
             max_stack_bytes, max_memory_bytes, max_time_s.
 
     Returns:
-        A row per build, the answer first; empty if nothing meets all demands.
+        A row per build, the answer first; empty if nothing meets all demands. Of several boards,
+        a row per board and primitive; of what does not fit it has the missing bytes and no costs.
 
     Raises:
         InputError: a name matches nothing, or a value is invalid.
@@ -215,12 +216,16 @@ def choose(
     from joulemark.analysis.choice import demands as checked
     from joulemark.analysis.choice import metric, ranked
     from joulemark.conduct import Means, conduct
+    from joulemark.errors import InputError
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
     from joulemark.subjects.primitive import choose as choosing
+    from joulemark.subjects.primitive.several import Several
     from joulemark.subjects.update import choose as updating
 
-    wanted_of, by = checked(**demands), metric(sort)
+    wanted_of, by, names = checked(**demands), metric(sort), _several(board)
+    if not names:
+        raise InputError("no board is named", "board", "name one or more")
     of_updates = {"image": image, "post_quantum": post_quantum, "stateless": stateless}
     with project.using(source), Store(store, "read" if stored else "create") as opened:
         if kind == "update":
@@ -232,10 +237,12 @@ def choose(
                 "hardware": not hardware,
             }
             _refuse(not_taken, "an update takes no such argument")
+            if len(names) > 1:
+                raise InputError("updates are of one board", "board", "give one board")
             of_update = _choose_update(
                 opened,
                 updating.question(
-                    board,
+                    names[0],
                     image or "64K",
                     signature=_several(primitive),
                     implementation=_several(implementation),
@@ -248,23 +255,33 @@ def choose(
             rows = [of_update.row(o) | {"errors": o.errors} for o in ranked(of_update.good, by)]
             return pd.DataFrame(rows)
         _refuse(of_updates, 'it is for kind="update"')
-        asked = choosing.question(
-            board,
-            kind,
-            size=size,
-            ad_size=ad_size,
-            clock=clock,
-            operation=_several(operation),
-            primitive=_several(primitive),
-            implementation=_several(implementation),
-            hardware=hardware,
-        )
-        choosing.check(asked, wanted_of)
-        wanted = None if stored else choosing.wanted(asked, wanted_of)
+        asked = [
+            choosing.question(
+                name,
+                kind,
+                size=size,
+                ad_size=ad_size,
+                clock=clock,
+                operation=_several(operation),
+                primitive=_several(primitive),
+                implementation=_several(implementation),
+                hardware=hardware,
+            )
+            for name in dict.fromkeys(names)
+        ]
+        if len(asked) > 1:
+            several = Several.of(asked, wanted_of, stored=stored)
+            if not stored:
+                with workers_of(None, processes) as workers:
+                    conduct(several.work(Means(workers=workers)), opened)
+            return pd.DataFrame(several.answered(opened).rows(by))
+        one = asked[0]
+        choosing.check(one, wanted_of)
+        wanted = None if stored else choosing.wanted(one, wanted_of)
         if wanted is not None and wanted.work is not None:
             with workers_of(None, processes) as workers:
                 conduct(wanted.work(Means(workers=workers)), opened)
-        found = choosing.answer(asked, wanted_of, opened, wanted)
+        found = choosing.answer(one, wanted_of, opened, wanted)
     rows = [found.row(o) | {"errors": o.errors} for o in ranked(found.good, by)]
     return pd.DataFrame(rows)
 

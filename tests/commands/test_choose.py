@@ -6,11 +6,13 @@ import itertools
 import json
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from command import joulemark
+from joulemark import choose
 from joulemark.analysis import choice
 from joulemark.analysis.choice import FRONT, Demands, Option
 from joulemark.catalogue.primitives import Library, library
@@ -340,3 +342,87 @@ def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
     judged = choice.Judged(demands=demands, found=[small, *large, weak])
     assert judged.good == [small]
     assert judged.too_large() == {"large": (large[1], {"RAM in all": 200})}
+
+
+ON_TWO = ("choose", "--board", "stm32vldiscovery", "--board", "openmote-cc2538", "--stored")
+VERIFY = (*ON_TWO, "--kind", "signature", "--operation", "verify", "--primitive", "ml-dsa-*")
+
+
+@pytest.fixture(scope="module")
+def on_two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of ML-DSA on two boards of one instruction set, the smaller too small for -65."""
+
+    def verify(board: str, primitive: str, **given: object) -> PrimitiveRecord:
+        of_board = {"board": board, "primitive": primitive, "kind": "signature"}
+        how = {"operation": "verify", "implementation": "armv7m-lean", "message_bytes": 32}
+        return record(**(of_board | how | {"stack_bytes": 2800, "ram_bytes": 1} | given))
+
+    path = str(tmp_path_factory.mktemp("two") / "s.db")
+    failure = "stack-overflow: the stack grows into data: it may use 0x1 and up (address 0x0)"
+    with Store(path) as opened:
+        opened.append(
+            verify("stm32vldiscovery", "ml-dsa-44", key="a"),
+            verify("stm32vldiscovery", "ml-dsa-65", key="b", status="failed", failure=failure),
+            verify("stm32vldiscovery", "ml-dsa-87", key="c", status="failed", failure=failure),
+            verify("openmote-cc2538", "ml-dsa-44", key="d", energy_net_nj=50),
+            verify("openmote-cc2538", "ml-dsa-65", key="e", stack_bytes=2900),
+        )
+    return path
+
+
+def test_of_several_boards_each_ones_best_is_shown_and_what_is_missing(on_two: str) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(joulemark(*VERIFY, "--format", "csv", "--store", on_two).stdout))
+    )
+    shown = [(row["board"], row["primitive"], row["energy µJ"]) for row in rows]
+    assert shown == [
+        ("stm32vldiscovery", "ml-dsa-44", "0.1"),
+        ("stm32vldiscovery", "ml-dsa-65", ""),
+        ("openmote-cc2538", "ml-dsa-44", "0.05"),
+        ("openmote-cc2538", "ml-dsa-65", "0.1"),
+    ]
+    # FIPS 204, table 2: a public key of 1952 bytes, a signature of 3309; the chip has 8 KB.
+    needed = 1 + 2900 + 1952 + 3309 + 32
+    assert [row["missing RAM"] for row in rows] == ["", str(needed - 8192), "", ""]
+    text = joulemark(*VERIFY, "--store", on_two).stdout
+    assert f"ml-dsa-65 does not fit: {needed - 8192:,} bytes of RAM are missing" in text
+    assert "as on openmote-cc2538" in text
+    assert "ml-dsa-87 has no figure: stack-overflow" in text
+
+
+def test_python_answers_for_several_boards_as_the_command_does(on_two: str) -> None:
+    boards = ["stm32vldiscovery", "openmote-cc2538"]
+    asked = partial(
+        choose,
+        boards,
+        "signature",
+        operation="verify",
+        primitive="ml-dsa-*",
+        stored=True,
+        store=on_two,
+    )
+    found = asked()
+    assert list(found["board"]) == [name for name in boards for _ in range(2)]
+    assert list(found["missing RAM"].dropna()) == [2]
+    limited = asked(max_memory_bytes=6500)
+    assert list(limited["energy µJ"].dropna()) == []
+    assert (limited["missing RAM"] > 0).all()
+
+
+def test_several_boards_where_nothing_satisfies(on_two: str) -> None:
+    done = joulemark(*VERIFY, "--max-memory", "100", "--store", on_two, code=13)
+    assert "stm32vldiscovery: nothing satisfies all demands: give up RAM in all" in done.stdout
+    assert "on any of 2 boards" in done.stderr
+
+
+def test_a_board_that_nothing_runs_on_leaves_the_others_theirs(on_two: str) -> None:
+    done = joulemark(*VERIFY, "--board", "telosb", "--store", on_two)
+    assert "telosb: nothing" in done.stdout
+    assert ["openmote-cc2538", "ml-dsa-44"] in [
+        line.split()[:2] for line in done.stdout.splitlines()
+    ]
+
+
+def test_updates_are_of_one_board() -> None:
+    done = joulemark(*ON_TWO, "--kind", "update", code=3)
+    assert "give one board" in done.stderr

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from joulemark.analysis.advice import UNSAFE, Candidate, Service, unsized
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
@@ -456,6 +457,40 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lacking:
+    """A build that a board does not hold, as the same code was measured on a larger one."""
+
+    option: Option
+    measured_on: str
+    """The larger board, of the same instruction set."""
+    missing: Mapping[str, int]
+    """Bytes by memory, flash or RAM; empty where the program that measures leaves no room."""
+
+
+def lacking(board: Board, elsewhere: Mapping[str, Iterable[Option]]) -> dict[str, Lacking]:
+    """Return of each primitive the build that lacks least of a board's memory.
+
+    RAM has to hold context and data, stack, and the caller's keys, messages and results.
+
+    Args:
+        board: the board.
+        elsewhere: options by the board that they were measured on.
+    """
+    room = {name: chips.room(board.chip, name.lower()) for name in ("flash", "RAM")}
+    found: dict[str, Lacking] = {}
+    for name, some in elsewhere.items():
+        for option in some:
+            needs = {"flash": option.flash_bytes, "RAM": option.memory_bytes}
+            short = {memory: needs[memory] - most for memory, most in room.items() if most}
+            missing = {memory: value for memory, value in short.items() if value > 0}
+            known = found.get(option.build.primitive)
+            if known is None or sum(missing.values()) < sum(known.missing.values()):
+                one = Lacking(option=option, measured_on=name, missing=missing)
+                found[option.build.primitive] = one
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     """What meets demands, and what does not."""
 
@@ -565,6 +600,32 @@ class Answer(Judged):
 
     question: Question
     unmeasured: Mapping[Implementation, Sequence[str]] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Why each primitive has no figure that was tried here."""
+    lacking: Mapping[str, Lacking] = field(default_factory=dict)
+    """What of those lacks memory here."""
+
+    @property
+    def misfits(self) -> list[str]:
+        """What does not fit the board's memory, in words; and what failed otherwise."""
+        told = []
+        for name, why in sorted(self.failed.items()):
+            one = self.lacking.get(name)
+            if one is None:
+                told.append(
+                    f"{name} has no figure: {why.partition('; ')[0].partition(' (')[0]}; where the"
+                    " same code was measured on a larger board, missing bytes are told"
+                )
+                continue
+            build = one.option.build
+            how = f"{build.implementation}, {build.built}, as on {one.measured_on}"
+            if one.missing:
+                bytes_of = " and ".join(f"{n:,} bytes of {m}" for m, n in one.missing.items())
+                told.append(f"{name} does not fit: {bytes_of} are missing ({how})")
+            else:
+                what = "it fits alone, but not beside the program that measures it"
+                told.append(f"{name} has no figure: {what} ({how})")
+        return told
 
     def row(self, option: Option, every_s: float | None = None) -> dict[str, Any]:
         """Return an option as users see it, by column.

@@ -30,6 +30,18 @@ class Battery(datafile.DataModel):
     self_discharge_per_year: Fraction
     source: Annotated[str, Field(min_length=1)]
 
+    @classmethod
+    def of_mah(cls, capacity_mah: float, source: str) -> Self:
+        """Return a battery of which only the usable capacity is known: it loses 3% a year."""
+        return cls(
+            capacity_ah=capacity_mah / 1000,
+            capacity_tolerance=0.0,
+            capacity_to_v=0.1,
+            cutoff_v=0.1,
+            self_discharge_per_year=0.03,
+            source=source,
+        )
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.cutoff_v < self.capacity_to_v:

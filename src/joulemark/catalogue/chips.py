@@ -33,6 +33,11 @@ def load_chip(name: str) -> "Chip":
         raise InputError(str(error)) from error
 
 
+def room(name: str, kind: str) -> int:
+    """Return the bytes of a chip's largest memory of a kind, flash or ram; 0 if it has none."""
+    return max((m.size for m in load_chip(name).memories if m.kind == kind), default=0)
+
+
 @lru_cache
 def digest(name: str) -> str:
     """Return the digest of the values in a chip's file and in those of chips that it is like.

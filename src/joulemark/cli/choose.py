@@ -3,13 +3,15 @@
 joulemark choose --board openmote-cc2538 --kind aead --size 40 --every 60
 joulemark choose --board telosb --kind mac --max-flash 2048 --time-alone --explain
 joulemark choose --board nrf52840-dk --kind update --image 64K --post-quantum
+joulemark choose --board telosb --board stm32vldiscovery --kind kem --max-memory 6000
 """
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,16 +26,17 @@ from joulemark.cli._options import (
     complete_board,
     complete_kind,
 )
-from joulemark.cli._output import Form, FormOption, figures, say
+from joulemark.cli._output import Form, FormOption, figures, say, table
 from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from joulemark.analysis.choice import Answer, Demands, Judged, Option
+    from joulemark.conduct import Means, Work
     from joulemark.records.store import Store
-    from joulemark.subjects.primitive.choose import Wanted
+    from joulemark.subjects.primitive.several import SeveralAnswered
     from joulemark.subjects.update.choose import UpdateAnswer, UpdateQuestion
 
 
@@ -203,7 +206,14 @@ def choose(
     demanded: DemandOptions,
     use: UseOptions,
     updated: UpdateDemands,
-    board: Annotated[str, typer.Option("--board", help="Board.", autocompletion=complete_board)],
+    board: Annotated[
+        list[str],
+        typer.Option(
+            "--board",
+            help="Board; repeatable: of several, each one's best and what does not fit it.",
+            autocompletion=complete_board,
+        ),
+    ],
     kind: Annotated[
         str,
         typer.Option(
@@ -264,13 +274,15 @@ def choose(
     What was not measured is measured now, with every compiler and optimisation level; then the
     store answers, as its report does. Shows the builds of each implementation on the Pareto front
     of time, energy, flash and RAM, marked with a star, or else its best build. Exits with 13 if
-    nothing satisfies all demands.
+    nothing satisfies all demands. Of several boards, it shows the best build of each primitive, and
+    of what does not fit the bytes that are missing.
 
     Of updates, each signature's bootloader is built for size, and an update is emulated, as
     `joulemark update` does: time is that of a start, energy that of an update.
     """
     from joulemark.records.store import Store
     from joulemark.subjects.primitive import choose as choosing
+    from joulemark.subjects.primitive.several import Several
 
     if kind == "update":
         _refuse(
@@ -286,7 +298,9 @@ def choose(
             },
             "an update takes no such option",
         )
-        question = updated.question(board, primitive or (), implementation or ())
+        if len(board) > 1:
+            raise InputError("updates are of one board", "--board", "give one board")
+        question = updated.question(board[0], primitive or (), implementation or ())
         found = _of_updates(question, demanded.demands, (store, jobs, stored))
         _show_updates(found, by, top, use, form)
         _conclude(found, str(found.question), form, explain=explain)
@@ -299,31 +313,46 @@ def choose(
         },
         "it is for --kind update",
     )
-    asked = choosing.question(
-        board,
-        kind,
-        size=size,
-        ad_size=ad_size,
-        clock=clock,
-        operation=operation or (),
-        primitive=primitive or (),
-        implementation=implementation or (),
-        hardware=hardware,
-    )
+    asked = [
+        choosing.question(
+            name,
+            kind,
+            size=size,
+            ad_size=ad_size,
+            clock=clock,
+            operation=operation or (),
+            primitive=primitive or (),
+            implementation=implementation or (),
+            hardware=hardware,
+        )
+        for name in dict.fromkeys(board)
+    ]
     demands = demanded.demands
-    choosing.check(asked, demands)
-    wanted = None if stored else choosing.wanted(asked, demands)
+    if len(asked) > 1:
+        several = Several.of(asked, demands, stored=stored)
+        with Store(store, "read" if stored else "create") as opened:
+            if not stored:
+                _measure(several.work, opened, jobs)
+            of_several = several.answered(opened)
+        _show_several(of_several, by, top, use, form, explain=explain)
+        return
+    one = asked[0]
+    choosing.check(one, demands)
+    wanted = None if stored else choosing.wanted(one, demands)
     with Store(store, "read" if stored else "create") as opened:
-        if wanted is not None:
-            _measure(wanted, opened, jobs)
-        answer = choosing.answer(asked, demands, opened, wanted)
+        if wanted is not None and wanted.work is not None:
+            _measure(wanted.work, opened, jobs)
+        answer = choosing.answer(one, demands, opened, wanted)
     if answer.good:
         _show(answer, by, top, use, form)
         if form in {Form.TEXT, Form.MARKDOWN}:
             _hardware(answer)
             if line := _left_out(answer, measured=not stored):
                 say(line)
-    _conclude(answer, str(asked), form, explain=explain)
+    if form in {Form.TEXT, Form.MARKDOWN}:
+        for line in answer.misfits:
+            say(line)
+    _conclude(answer, str(one), form, explain=explain)
 
 
 def _refuse(given: "Mapping[str, bool]", what: str) -> None:
@@ -336,22 +365,37 @@ def _refuse(given: "Mapping[str, bool]", what: str) -> None:
 def _conclude(answer: "Judged", asked: str, form: Form, *, explain: bool) -> None:
     """Say what does not fit and what each demand ruled out, and fail if nothing is left."""
     if form in {Form.TEXT, Form.MARKDOWN}:
-        for name, (option, missing) in sorted(answer.too_large().items()):
-            bytes_of = " and ".join(f"{value:,} bytes of {what}" for what, value in missing.items())
-            how = f"{option.build.implementation}, {option.build.built}"
-            say(f"{name} does not fit: {bytes_of} more than the limit ({how})")
-        for name, option in sorted(answer.too_slow().items()):
-            how = f"{option.build.implementation}, {option.build.built}"
-            say(f"{name} is too slow: {option.time_s * 1e3:,.4g} ms at least ({how})")
+        for line in (*_too_large(answer), *_too_slow(answer)):
+            say(line)
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
         _explain(answer.removed())
     if not answer.good:
         raise UnsatisfiedError(
             f"none of {len(answer.found) + len(answer.unmeasured)} satisfies all demands: {asked}",
             None,
-            f"give up {'; or '.join(answer.surrenders())}"
-            + ("" if explain else "; --explain says more"),
+            f"give up {_surrenders(answer)}" + ("" if explain else "; --explain says more"),
         )
+
+
+def _too_large(answer: "Judged") -> list[str]:
+    told = []
+    for name, (option, missing) in sorted(answer.too_large().items()):
+        bytes_of = " and ".join(f"{value:,} bytes of {what}" for what, value in missing.items())
+        how = f"{option.build.implementation}, {option.build.built}"
+        told.append(f"{name} does not fit: {bytes_of} more than the limit ({how})")
+    return told
+
+
+def _too_slow(answer: "Judged") -> list[str]:
+    told = []
+    for name, option in sorted(answer.too_slow().items()):
+        how = f"{option.build.implementation}, {option.build.built}"
+        told.append(f"{name} is too slow: {option.time_s * 1e3:,.4g} ms at least ({how})")
+    return told
+
+
+def _surrenders(answer: "Judged") -> str:
+    return "; or ".join(answer.surrenders())
 
 
 def _of_updates(
@@ -406,18 +450,71 @@ def _show_updates(answer: "UpdateAnswer", by: By, top: int, use: UseOptions, for
             say(f"{name} does not fit: {why}")
 
 
-def _measure(wanted: "Wanted", store: "Store", processes: int | None) -> None:
+def _measure(work: "Callable[[Means], Work]", store: "Store", processes: int | None) -> None:
     from joulemark.cli._measuring import conducted, means
     from joulemark.measure.bench import Bench
     from joulemark.measure.cluster import workers_of
 
-    if wanted.work is None:
-        return
     with workers_of(None, processes) as workers, means(Bench(), workers) as used:
-        records = conducted(store, wanted.work(used)).records(store)
+        records = conducted(store, work(used)).records(store)
     failed = [r for r in records if r.status != "ok"]
     if failed:
         typer.echo(f"{counted(len(failed), 'case')} failed: {failed[0].failure}", err=True)
+
+
+def _show_several(
+    answered: "SeveralAnswered", by: By, top: int, use: UseOptions, form: Form, *, explain: bool
+) -> None:
+    """Show what fits each board, what it costs, and what does not fit.
+
+    Raises:
+        UnsatisfiedError: nothing meets all demands on any of them.
+    """
+    rows = answered.rows(by.value, use.every)
+    answers = answered.answers
+    if form is Form.JSON:
+        payload = {"questions": [str(a.question) for a in answers.values()], "candidates": rows}
+        typer.echo(json.dumps(payload, indent=1, ensure_ascii=False))
+    elif form is Form.CSV:
+        typer.echo(table(rows, form))
+    else:
+        for answer in answers.values():
+            say(str(answer.question))
+        if rows:
+            say("\n" + _people(rows, top, form))
+        for name, answer in answers.items():
+            told = [*answer.misfits, *_too_slow(answer)]
+            if not answer.good:
+                told.append(f"nothing satisfies all demands: give up {_surrenders(answer)}")
+            for line in told:
+                say(f"{name}: {line}")
+            if explain:
+                say(f"{name}:")
+                _explain(answer.removed())
+        for name, why in answered.unable.items():
+            say(f"{name}: {why}")
+    if not answered.good:
+        raise UnsatisfiedError(
+            f"nothing satisfies all demands on any of {len(answers) + len(answered.unable)} boards",
+            None,
+            "" if explain else "--explain says what each demand rules out",
+        )
+
+
+def _people(rows: "Sequence[Mapping[str, Any]]", top: int, form: Form) -> str:
+    """Return the rows of several boards as people read them."""
+    seen: Counter[str] = Counter()
+    shown = []
+    for row in rows:
+        seen[row["board"]] += 1
+        if seen[row["board"]] <= top:
+            shown.append(row)
+    empty = {name for name in shown[0] if all(row[name] is None for row in shown)}
+    sizes = {row.get("bytes") for row in shown} - {None}
+    left = {"errors", *empty, *({"bytes"} if len(sizes) < 2 else ())}
+    cells = [{name: row[name] for name in row if name not in left} for row in shown]
+    errors = [row["errors"] for row in shown if row["errors"]]
+    return figures(cells, errors, form, _SEVERAL_LEFT_OUT)
 
 
 def _left_out(answer: "Answer", *, measured: bool) -> str:
@@ -495,6 +592,9 @@ _FIRST_LEFT_OUT = ("bits", "RAM", "stack", "front", "secrets", "time µs")
 """Columns that a narrow terminal omits, in this order."""
 
 
+_SEVERAL_LEFT_OUT = ("bits", "secrets", "RAM", "stack", "build", "flash", "time µs")
+
+
 _UPDATES_LEFT_OUT = ("bits", "stack", "build", "RAM", "front")
 
 
@@ -547,14 +647,7 @@ def _life(answer: "Answer", by: By, use: UseOptions) -> dict[str, str]:
         return {}
     first, board = answer.first(by.value), answer.question.board
     idle = ModelMeter(board).idle
-    battery = Battery(
-        capacity_ah=use.battery_mah / 1000,
-        capacity_tolerance=0.0,
-        capacity_to_v=0.1,
-        cutoff_v=0.1,
-        self_discharge_per_year=0.03,
-        source="--battery-mah",
-    )
+    battery = Battery.of_mah(use.battery_mah, "--battery-mah")
     security_a = first.energy_j / board.supply_v.value / use.every
     asleep_s, both_s = (
         lifetime_s(battery, ampere) for ampere in (idle.ampere, idle.ampere + security_a)

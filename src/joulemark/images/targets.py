@@ -56,5 +56,4 @@ def board_target(board: Board, clock: str | None, compiler: str) -> Target:
     target: Target = families.load(chip.core).describe(
         board, chip, board.clock_profile(clock), compiler
     )
-    ram_bytes = max((m.size for m in chip.memories if m.kind == "ram"), default=0)
-    return replace(target, ram_bytes=ram_bytes)
+    return replace(target, ram_bytes=chips.room(board.chip, "ram"))

@@ -1,12 +1,13 @@
-"""Answers what serves a need best on a board, and measures what nobody has measured of it."""
+"""Answers what serves a need best on boards, and measures what nobody has measured of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from joulemark.analysis.advice import service_of
-from joulemark.analysis.choice import Answer, Demands, Question
+from joulemark.analysis.choice import Answer, Demands, Option, Question, lacking
 from joulemark.campaign.options import checked
 from joulemark.catalogue import boards, chips, instruction_sets, kinds
 from joulemark.catalogue.kinds import Kind
@@ -15,7 +16,7 @@ from joulemark.catalogue.primitives import Algorithm, Implementation, library
 from joulemark.conduct import Means, Work, joined
 from joulemark.errors import InputError, ToolError
 from joulemark.images import toolchain
-from joulemark.records.record import of_primitives
+from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.subjects.primitive.measure import plan
 from joulemark.subjects.primitive.options import PrimitiveOptions
@@ -126,18 +127,59 @@ def answer(asked: Question, demands: Demands, store: Store, wanted: "Wanted | No
     Raises:
         InputError: there is nothing to answer from.
     """
-    records = of_primitives(
-        store.of_board(asked.board.name, asked.clock, kind=set(asked.service.operations))
-    )
+    records = _records(asked, store)
     if wanted is None:
         check_possible(asked)
-    found = asked.options([r for r in records if r.status == "ok"])
+    found = asked.options(records)
     unmeasured = {} if wanted is None else wanted.refused
-    if not found and not unmeasured:
+    failed = _failed(asked, records, found)
+    if not found and not unmeasured and not failed:
         what = f"nothing of this was measured: {asked}"
         mend = "leave --stored out, and it is" if wanted is None else "nothing serves it"
         raise InputError(what, store.name, mend)
-    return Answer(question=asked, demands=demands, found=found, unmeasured=unmeasured)
+    return Answer(
+        question=asked,
+        demands=demands,
+        found=found,
+        unmeasured=unmeasured,
+        failed=failed,
+        lacking=lacking(asked.board, _elsewhere(asked, failed, store)) if failed else {},
+    )
+
+
+def _records(asked: Question, store: Store) -> list[PrimitiveRecord]:
+    kinds_of = set(asked.service.operations)
+    return of_primitives(store.of_board(asked.board.name, asked.clock, kind=kinds_of))
+
+
+def _failed(
+    asked: Question, records: Sequence[PrimitiveRecord], found: Sequence[Option]
+) -> dict[str, str]:
+    """Return why each primitive in question failed that has no build here."""
+    have = {option.build.primitive for option in found}
+    operations = asked.service.operations
+    return {
+        r.subject.primitive: r.failure or "it failed"
+        for r in records
+        if r.status == "failed"
+        and r.subject.primitive not in have
+        and r.subject.operation in operations[r.subject.kind]
+        and asked.allows(r.subject.primitive, r.subject.implementation, accelerated=False)
+    }
+
+
+def _elsewhere(
+    asked: Question, primitives: Collection[str], store: Store
+) -> dict[str, list[Option]]:
+    """Return the builds of primitives on other boards of the same instruction set."""
+    found = {}
+    for name in boards.names():
+        board = boards.load_board(name)
+        if board.instruction_set == asked.board.instruction_set and name != asked.board.name:
+            there = replace(asked, board=board, clock=board.default_clock)
+            some = there.options(_records(there, store))
+            found[name] = [o for o in some if o.build.primitive in primitives]
+    return found
 
 
 class Wanted(NamedTuple):
