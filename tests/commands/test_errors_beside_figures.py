@@ -315,3 +315,10 @@ def test_the_board_of_an_inferred_chip_says_so() -> None:
     assert "-6.5% to +2.6%" in told
     assert "inferred); clock" in told
     assert told.endswith("energy: currents inferred")
+
+
+def test_the_factor_that_currents_are_within_stands_beside_energy() -> None:
+    said = "currents inferred, estimated within a factor of 2"
+    board = boards.load_board("raspberry-pi-pico")
+    assert bounds.of_board(board, None, "inferred").endswith(f"energy: {said}")
+    assert bounds.of_grade(board, "datasheet") == "currents from the data sheet, typical"

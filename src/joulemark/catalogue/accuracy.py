@@ -30,6 +30,8 @@ class Accuracy(datafile.DataModel):
     """What the programs are, or what is assumed."""
     source: Source
     grade: Grade
+    currents_factor: Annotated[float, Field(gt=1)] | None = None
+    """Within what factor of a board's its inferred currents are, as the chip's file estimates."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -659,6 +659,6 @@ def _life(answer: "Answer", by: By, use: UseOptions) -> dict[str, str]:
             f"board asleep ({idle_mah:.4g} mAh a year) {life_text(asleep_s)}, with "
             f"{first.build.primitive} every {use.every:g} s {life_text(both_s)}; radio and "
             "sensors are not in it: `joulemark budget` has them (asleep: "
-            f"{bounds.of_grade(idle.grade)})"
+            f"{bounds.of_grade(board, idle.grade)})"
         )
     }

@@ -5,10 +5,12 @@ currents. What was measured on hardware carries its own interval.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import accuracy
 from joulemark.catalogue.boards import Board, Grade
+from joulemark.errors import InputError
 from joulemark.meters.power import weakest
 from joulemark.records.record import Quantity, Record, ResultGrade
 from joulemark.subjects import Subject
@@ -23,6 +25,17 @@ _CURRENTS: dict[ResultGrade | None, str] = {
 }
 _EMULATED = frozenset({"emulator", "network"})
 """Runners whose time is the engine's."""
+
+
+def _currents(grade: ResultGrade, chip: str) -> str:
+    """Return what energies rest on whose weakest current has this grade."""
+    factor = None
+    if grade == "inferred":
+        # A record's chip may be of a folder that is not given now.
+        with suppress(InputError):
+            factor = accuracy.of_chip(chip).currents_factor
+    told = _CURRENTS[grade]
+    return told if factor is None else f"{told}, estimated within a factor of {factor:g}"
 
 
 def of_time(record: Record[Subject]) -> str:
@@ -54,7 +67,9 @@ def of_energy(record: Record[Subject]) -> str:
         return _CURRENTS["estimated"]
     if not energies:
         return ""
-    return _CURRENTS[weakest(grades)] if grades else "measured, without an interval"
+    if not grades:
+        return "measured, without an interval"
+    return _currents(weakest(grades), record.provenance.chip)
 
 
 def of_quantity(record: Record[Subject], quantity: Quantity) -> str:
@@ -64,7 +79,9 @@ def of_quantity(record: Record[Subject], quantity: Quantity) -> str:
     if quantity.unit in _TIME:
         return of_time(record)
     if quantity.unit in _ENERGY:
-        return _CURRENTS[quantity.grade] if quantity.grade else of_energy(record)
+        if quantity.grade is None:
+            return of_energy(record)
+        return _currents(quantity.grade, record.provenance.chip)
     return "exact" if record.conditions.runner in _EMULATED else "counted"
 
 
@@ -84,12 +101,12 @@ def of_board(board: Board, clock: str | None, grade: Grade | None = None) -> str
         grade: the weakest grade of the currents; None if no energy is shown.
     """
     told = f"{board.name}: time {accuracy.of_clock(board, clock)}"
-    return told if grade is None else f"{told}; energy: {_CURRENTS[grade]}"
+    return told if grade is None else f"{told}; energy: {of_grade(board, grade)}"
 
 
-def of_grade(grade: Grade) -> str:
-    """Return what energies rest on whose weakest current has this grade."""
-    return _CURRENTS[grade]
+def of_grade(board: Board, grade: Grade) -> str:
+    """Return what a board's energies rest on whose weakest current has this grade."""
+    return _currents(grade, board.chip)
 
 
 def lines(errors: Iterable[str]) -> list[str]:
