@@ -21,7 +21,7 @@ from typing import Self
 from typer.testing import CliRunner
 
 import joulemark
-from joulemark.analysis.budget import DAY_S, lifetime_s
+from joulemark.analysis.budget import DAY_S, SHELF_LIFE_YEARS, lifetime_s
 from joulemark.analysis.choice import YEAR_S
 from joulemark.analysis.scenario import Battery
 from joulemark.battery import DEFAULT_MAH
@@ -857,7 +857,8 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         f" stack, keys and results. A battery is two AA cells, {DEFAULT_MAH:,.0f} mAh at the"
         " board's voltage, and the initiator does so once a day; what is sent and received costs"
         " more (`joulemark handshake`). *Years of battery*: the board sleeps otherwise, as [its"
-        " model](boards.md) says, and the battery loses 3% a year.",
+        f" model](boards.md) says, and the battery loses 3% a year; beyond {SHELF_LIFE_YEARS} years"
+        " its age decides.",
         "",
         "- ML-DSA's secret key is its 32-byte seed, from which signing derives all else each time:"
         " stack is small and signing slower than with an expanded key. While it signs, the"
