@@ -95,7 +95,12 @@ class DemandOptions:
     ] = None
     max_ram: Annotated[
         int | None,
-        typer.Option("--max-ram", min=0, metavar="BYTES", help="RAM budget: context and data."),
+        typer.Option(
+            "--max-ram",
+            min=0,
+            metavar="BYTES",
+            help="RAM budget: context and data; of updates with the stack.",
+        ),
     ] = None
     max_stack: Annotated[
         int | None, typer.Option("--max-stack", min=0, metavar="BYTES", help="Stack budget.")
@@ -295,6 +300,7 @@ def choose(
                 "--constant-time": demanded.constant_time is not None,
                 "--time-alone": demanded.time_alone,
                 "--one-time-key": demanded.one_time_key,
+                "--max-memory, which is --max-ram here": demanded.max_memory is not None,
             },
             "an update takes no such option",
         )

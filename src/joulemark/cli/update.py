@@ -65,7 +65,7 @@ def update(
         for title, some in [*tables, *_years(here, per_year, battery_mah)]:
             typer.echo(f"{title}\n{table(some, form, _FIRST_LEFT_OUT)}\n")
         if here:
-            say("\n".join([*page.errors(here), ""]))
+            say("\n".join([_SUM, *page.errors(here), ""]))
     if good or len(failed) > 1:
         for record in failed:
             say(f"{record.subject.tagged['signature']} does not fit: {record.failure}")
@@ -78,6 +78,10 @@ def update(
         raise UnsatisfiedError(what, where, "give a smaller --image, or another --board")
 
 
+_SUM = (
+    "update mJ: reception (radio mJ, or receive mJ where the board has no radio), hash, verify and "
+    "flash mJ; a year is of updates, without starts"
+)
 _FIRST_LEFT_OUT = ("slots B", "keys B", "build", "manifest B", "frames", "on air B", "erase ms")
 """Columns that a narrow terminal omits, in this order."""
 
@@ -132,11 +136,13 @@ def _years(
     from joulemark.subjects.update.choose import energy_nj
 
     found: dict[str, list[dict[str, Any]]] = {}
+    supplies: dict[str, float] = {}
     for record in records:
         board = boards.load_board(record.conditions.board)
         nj, by_radio = energy_nj(record)
         joule = nj * 1e-9
         capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * board.supply_v.value
+        supplies[board.name] = board.supply_v.value
         found.setdefault(board.name, []).append(
             {
                 "signature": record.subject.signature,
@@ -147,4 +153,4 @@ def _years(
             }
         )
     title = f"{per_year:g} updates a year from {battery_mah:g} mAh"
-    return [(f"{title}, {board}", rows) for board, rows in found.items()]
+    return [(f"{title} at {supplies[on]:g} V, {on}", rows) for on, rows in found.items()]

@@ -16,7 +16,7 @@ from joulemark.errors import InputError
 from joulemark.records import bounds
 from joulemark.records.record import Record, of_type
 from joulemark.records.store import Store
-from joulemark.subjects.update import UpdateSubject
+from joulemark.subjects.update import UpdateSubject, page
 from joulemark.subjects.update.layout import by_name, check_board
 from joulemark.subjects.update.measure import plan
 from joulemark.subjects.update.options import UpdateOptions
@@ -144,6 +144,7 @@ class UpdateAnswer(Judged):
             if names_of:
                 left_out = f"{leave_out} leaves {'it' if len(names_of) == 1 else 'them'} out"
                 lines.append(f"{', '.join(names_of)}: {what}; {left_out}")
+        lines += page.of_images(names)
         return lines
 
 

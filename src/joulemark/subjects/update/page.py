@@ -1,6 +1,6 @@
 """Updates as tables: what is needed, what it takes, and what each stage takes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from joulemark.records import bounds
@@ -25,24 +25,28 @@ def _mj(record: Record[UpdateSubject], part: str) -> float | None:
 
 def of_record(record: Record[UpdateSubject]) -> list[str]:
     """Return how far a record's figures may be off, and what another image would change."""
-    return [bounds.of_record(record), *_of_images([record])]
+    return [bounds.of_record(record), *of_images([record.subject.signature])]
 
 
 def errors(records: Sequence[Record[UpdateSubject]]) -> list[str]:
     """Return the same of some records, as the lines that stand below their tables."""
-    return [*bounds.lines(map(bounds.of_record, records)), *_of_images(records)]
+    names = [record.subject.signature for record in records]
+    return [*bounds.lines(map(bounds.of_record, records)), *of_images(names)]
 
 
-def _of_images(records: Sequence[Record[UpdateSubject]]) -> Iterator[str]:
-    """Yield what verifications of other images take where a message decides it, if anywhere."""
+def of_images(names: Iterable[str]) -> Iterator[str]:
+    """Yield what verifications of other images take, by signature, where the image decides it."""
     by_spread: dict[str, list[str]] = {}
-    for name in dict.fromkeys(record.subject.signature for record in records):
+    for name in dict.fromkeys(names):
         if (spread := signature(name).spread) is not None:
             low, high = (100 * (share - 1) for share in spread)
             by_spread.setdefault(f"{low:+.0f}% to {high:+.0f}%", []).append(name)
     if by_spread:
         each = "; ".join(f"{', '.join(names)} {told}" for told, names in by_spread.items())
-        yield f"other images: 95% take, of the mean number of hashes in chains, {each}"
+        yield (
+            "verification and start are of one image, whose digest decides how many hashes they "
+            f"take; of the mean, 95% of images take: {each}; this one may be any of them"
+        )
 
 
 def line(record: Record[UpdateSubject]) -> str:
