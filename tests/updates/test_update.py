@@ -280,6 +280,7 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path) -> None:
         ("--board nrf52840-dk --image 1", 3, "1 is not from 256 bytes to 16M"),
         ("--board nrf52840-dk --signature rsa", 3, "no such signature; there are ecdsa-p256"),
         ("--board nrf52840-dk --signature lms --implementation x", 3, "there are armv7m, ref"),
+        ("--board nrf52840-dk --implementation armv7m", 3, "--implementation: is of one signature"),
         ("--board stm32vldiscovery --frame-header 4", 3, "stm32vldiscovery has no radio"),
         ("--board telosb --signature lms", 13, "flash is short by 31,744 bytes of 49,152"),
         ("--board telosb --signature slh-dsa-128s", 13, "no implementation of slh-dsa-128s runs"),

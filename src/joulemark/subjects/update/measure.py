@@ -88,6 +88,8 @@ def plan(options: UpdateOptions, means: Means) -> Work:
         ToolError: a compiler is missing.
     """
     toolchain.check_optimisation(options.opt)
+    if options.implementation and not options.signature:
+        raise InputError("is of one signature", "--implementation", "give --signature, too")
     chosen = [signature(name) for name in dict.fromkeys(options.signature)] or list(ALL.values())
     tasks = []
     for name in options.board:

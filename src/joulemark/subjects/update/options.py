@@ -37,7 +37,9 @@ class UpdateOptions(Options):
         (), description="Signature; repeatable. All are compared if none is given."
     )
     implementation: str = Field(
-        "", description="Implementation that verifies; the first that fits if not given."
+        "",
+        description="Implementation that verifies; if not given, what saves memory on a board with "
+        "less than 16 KB of RAM, else the fastest.",
     )
     compiler: str = Field("clang", description="Compiler: clang, gcc or the name of a clang.")
     opt: Opt = Field("Os", description="Optimisation: O3, O2, Os or O0.")
