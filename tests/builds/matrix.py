@@ -1,5 +1,6 @@
 """All builds that are tested, and the checks that each must pass."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from build_checks import Check, all_checks
@@ -28,6 +29,45 @@ def _is_made(build: BuildOf) -> bool:
             return twice
         return how == ("gcc", "O3") and (first or not way.runs_on("host"))
     return build.board is BOARD or way.cores is not None or twice
+
+
+def _is_plain_composition(way: Implementation) -> bool:
+    """Return whether it is portable code over a part that is tested by itself, such as a mode."""
+    own = way.parts[0].file
+    return len(way.parts) > 1 and own.cores is None and own.accelerator is None
+
+
+def _spread(found: Iterable[BuildOf]) -> Iterator[BuildOf]:
+    """Yield all builds, but of a portable composition only some on each board.
+
+    Its own code and its part's are separate objects, so how they are optimised together makes no
+    difference that how each is optimised does not. Its own code is built in every way over some
+    part, and over every part in some way; the part is tested in every way by itself.
+    """
+    groups = defaultdict[tuple[str, str, str], list[BuildOf]](list)
+    for build in found:
+        way = build.implementation
+        if _is_plain_composition(way):
+            own = way.parts[0]
+            groups[own.primitive.name, own.name, build.board.name].append(build)
+        else:
+            yield build
+    for builds_of_one in groups.values():
+        yield from _covering(builds_of_one)
+
+
+def _covering(found: list[BuildOf]) -> list[BuildOf]:
+    """Return builds of one mode in which each implementation occurs, and each way to build it."""
+    by_way = defaultdict[Implementation, list[BuildOf]](list)
+    for build in found:
+        by_way[build.implementation].append(build)
+    kept = [ways[i % len(ways)] for i, ways in enumerate(by_way.values())]
+    covered = {(build.compiler, build.optimisation) for build in kept}
+    for build in found:
+        if (build.compiler, build.optimisation) not in covered:
+            kept.append(build)
+            covered.add((build.compiler, build.optimisation))
+    return kept
 
 
 def is_slow(build: BuildOf) -> bool:
@@ -59,7 +99,7 @@ def builds() -> list[BuildOf]:
         for compiler in COMPILERS[board.core]
         for optimisation in OPTIMISATIONS
     ]
-    return [*filter(_is_made, found), *_with_accelerators(IMPLEMENTATIONS)]
+    return [*_spread(filter(_is_made, found)), *_with_accelerators(IMPLEMENTATIONS)]
 
 
 def matrix() -> list[tuple[BuildOf, tuple[Check, ...]]]:
