@@ -265,6 +265,9 @@ class FunctionCost:
     @property
     def address(self) -> int: ...
     @property
+    def end(self) -> int:
+        """The address behind its last byte; 0 for code without a symbol."""
+    @property
     def calls(self) -> int: ...
     @property
     def self_cycles(self) -> int: ...
@@ -316,6 +319,12 @@ class Followed:
     @property
     def states(self) -> list[list[tuple[str, str, int]]]:
         """Combinations of power states: for every part its name, state, and clock in Hz or 0."""
+    @property
+    def stack_pointers(self) -> list[int]:
+        """Values that stack pointers had between instructions, ascending.
+
+        The lowest within a thread's stack says how much of it was used.
+        """
 
 @final
 class SecretUse:

@@ -391,6 +391,11 @@ impl<B: Bus> Core<B> {
         self.stack_limit = lowest;
     }
 
+    /// The stack pointer that is not in use: the process's or the main one (B1.4.1).
+    pub fn other_stack_pointer(&self) -> u32 {
+        self.other_sp
+    }
+
     /// The lowest stack pointer since [`Core::reset_stack_low`].
     pub fn stack_low(&self) -> u32 {
         self.stack_low

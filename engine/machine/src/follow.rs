@@ -1,6 +1,6 @@
 //! Execution over time: each instruction's cost by address, and calls in order of time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use joulemark_kernel::time::Picoseconds;
 
@@ -55,6 +55,9 @@ pub struct Followed {
     pub paths: Vec<Vec<String>>,
     /// Combinations of the parts' power states.
     pub states: Vec<Vec<PartState>>,
+    /// Values that stack pointers had, ascending. The lowest within a thread's stack says how much
+    /// of it was used.
+    pub stack_pointers: Vec<u32>,
 }
 
 /// A snapshot of a machine's position and counters.
@@ -76,6 +79,8 @@ pub struct Follower {
     states: Vec<Vec<PartState>>,
     current: usize,
     end: Picoseconds,
+    stack_pointers: BTreeSet<u32>,
+    last_pointers: [u32; 2],
 }
 
 impl Follower {
@@ -109,6 +114,16 @@ impl Follower {
             self.states.push(states.collect());
             self.states.len() - 1
         });
+    }
+
+    /// Note the stack pointers between two instructions.
+    pub fn stacks(&mut self, pointers: [u32; 2]) {
+        for (last, now) in self.last_pointers.iter_mut().zip(pointers) {
+            if *last != now {
+                *last = now;
+                self.stack_pointers.insert(now);
+            }
+        }
     }
 
     /// Record the step from one instruction to the next.
@@ -155,6 +170,7 @@ impl Follower {
             end: self.end,
             paths,
             states: self.states.clone(),
+            stack_pointers: self.stack_pointers.iter().copied().collect(),
         }
     }
 }

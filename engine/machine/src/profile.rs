@@ -11,6 +11,8 @@ pub struct FunctionCost {
     pub name: String,
     /// Its first address.
     pub address: u32,
+    /// The address behind its last byte; 0 for code without a symbol.
+    pub end: u32,
     /// Number of entries.
     pub calls: u64,
     /// Cycles in the function itself.
@@ -116,20 +118,19 @@ pub fn summarise(nodes: &[Node], symbols: &Symbols) -> Profile {
                 .filter(|&parent| nodes[parent].parent.is_some())
                 .map(|parent| nodes[parent].function)
         };
-        let cost = functions
-            .entry(node.function)
-            .or_insert_with(|| FunctionCost {
+        let cost = functions.entry(node.function).or_insert_with(|| {
+            let known = node.function.and_then(|i| symbols.functions().get(i));
+            FunctionCost {
                 name: name(node.function).to_owned(),
-                address: node
-                    .function
-                    .and_then(|index| symbols.functions().get(index))
-                    .map_or(0, |function| function.start),
+                address: known.map_or(0, |function| function.start),
+                end: known.map_or(0, |function| function.end),
                 calls: 0,
                 self_cycles: 0,
                 total_cycles: 0,
                 self_instructions: 0,
                 stack_bytes: 0,
-            });
+            }
+        });
         cost.calls += node.calls;
         cost.self_cycles += node.self_cycles;
         cost.self_instructions += node.self_instructions;

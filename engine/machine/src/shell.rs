@@ -252,6 +252,7 @@ impl Machine {
         if let Some(follower) = &mut self.follower
             && to.cycles > from.cycles
         {
+            follower.stacks(self.system.stack_pointers());
             follower.went(from, &to);
         }
     }

@@ -118,6 +118,8 @@ pub trait System: Any + Send + Sync {
     /// Restart the stack's high-water mark.
     fn restart_stack(&mut self);
     fn stack_bytes(&self) -> u32;
+    /// The stack pointer in use, and the other one of a core that has two.
+    fn stack_pointers(&self) -> [u32; 2];
     /// Start a new digest of addresses, or stop digesting and keep the digest.
     fn watch_addresses(&mut self, on: bool);
     fn is_watching_addresses(&self) -> bool;

@@ -401,6 +401,7 @@ struct PowerInterval {
 struct FunctionCost {
     name: String,
     address: u32,
+    end: u32,
     calls: u64,
     self_cycles: u64,
     total_cycles: u64,
@@ -432,6 +433,7 @@ impl From<machine::Profile> for Profile {
                 .map(|function| FunctionCost {
                     name: function.name,
                     address: function.address,
+                    end: function.end,
                     calls: function.calls,
                     self_cycles: function.self_cycles,
                     total_cycles: function.total_cycles,
@@ -457,6 +459,7 @@ struct Followed {
     end_ps: u64,
     paths: Vec<Vec<String>>,
     states: Vec<Vec<(String, String, u32)>>,
+    stack_pointers: Vec<u32>,
 }
 
 impl From<machine::Followed> for Followed {
@@ -487,6 +490,7 @@ impl From<machine::Followed> for Followed {
             states: states
                 .map(|states| states.into_iter().map(owned).collect())
                 .collect(),
+            stack_pointers: followed.stack_pointers,
         }
     }
 }

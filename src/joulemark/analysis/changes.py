@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 from joulemark.errors import InputError
@@ -54,11 +55,19 @@ class Limit:
     measure: str
     amount: float
     relative: bool
+    part: str = ""
+    """Pattern of the parts of a case that it is for; empty for the whole case."""
 
     def __str__(self) -> str:
+        before = f"{self.part}:" if self.part else ""
         if self.relative:
-            return f"{self.measure}={self.amount * 100:g}%"
-        return f"{self.measure}={self.amount:g}"
+            return f"{before}{self.measure}={self.amount * 100:g}%"
+        return f"{before}{self.measure}={self.amount:g}"
+
+    def is_of(self, column: str) -> bool:
+        """Return whether it is for a column of an export: `thread_worker_stack_bytes`."""
+        wanted = "_".join([*self.part.split(), MEASURES[self.measure].column])
+        return fnmatchcase(column, wanted)
 
 
 @dataclass(frozen=True)
@@ -75,13 +84,16 @@ class Limits:
     def parse(cls, texts: Iterable[str]) -> "Limits":
         """Parse limits as users write them: `cycles=5%`, `stack=32`, `secrets`, `missing`.
 
+        A part of a case is written before: `part network:energy-gross=5%`, `thread *:stack=0`.
+
         Raises:
             InputError: a text is not a limit.
         """
         found: list[Limit] = []
         words = set()
         for text in texts:
-            name, equals, amount = text.partition("=")
+            whole, equals, amount = text.rpartition("=")
+            part, _, name = whole.rpartition(":") if equals else ("", "", amount)
             if not equals and name in (SECRETS, MISSING):
                 words.add(name)
                 continue
@@ -92,7 +104,8 @@ class Limits:
                 )
                 raise InputError(f"{text!r} is no limit", "--fail", mend)
             relative = bool(matched[2])
-            found.append(Limit(name, float(matched[1]) / (100 if relative else 1), relative))
+            value = float(matched[1]) / (100 if relative else 1)
+            found.append(Limit(name, value, relative, part.strip()))
         return cls(tuple(found), SECRETS in words, MISSING in words)
 
 
@@ -106,6 +119,8 @@ class Change:
     head: float
     least: float
     """The smallest change that the bounds of both values allow; signed, in the unit."""
+    column: str = ""
+    """Its column, if it is that of a part of the case."""
 
     @property
     def fraction(self) -> float:
@@ -123,7 +138,7 @@ class Change:
 
     def exceeds(self, limit: Limit) -> bool:
         """Return whether it certainly grew by more than a limit."""
-        if limit.measure != self.measure:
+        if not limit.is_of(self.column) if limit.part else limit.measure != self.measure:
             return False
         allowed = limit.amount * (abs(self.base) if limit.relative else 1.0)
         return self.least > allowed
@@ -163,7 +178,17 @@ def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Co
         base: the last record of each case, before.
         head: the last record of each case, after.
         limits: the limits on changes.
+
+    Raises:
+        InputError: a limit is for a part that no case has.
     """
+    for limit in limits.of:
+        if limit.part and not any(
+            map(limit.is_of, {name for row in (*base, *head) for name in row})
+        ):
+            what = f"no case has {limit.measure} of {limit.part!r}"
+            mend = "`joulemark export --format csv --long` names the parts"
+            raise InputError(what, f"--fail {limit}", mend)
     before, after = _merged(base), _merged(head)
     found = [
         _one(before.get(key), after.get(key), limits) for key in dict.fromkeys([*before, *after])
@@ -230,7 +255,7 @@ def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
         state = "mended"
     else:
         how = _how(base, head)
-        changes = tuple(_changes(base, head, how))
+        changes = (*_changes(base, head, how), *_of_parts(base, head, how, limits))
         secrets = _secrets(base, head)
         state = "changed" if changes or secrets else "same"
         for change in changes:
@@ -313,6 +338,33 @@ def _changes(base: Row, head: Row, how: str) -> Iterable[Change]:
             continue
         per = measure.per
         yield Change(name, measure.unit, old[1] / per, new[1] / per, least / per)
+
+
+def _of_parts(base: Row, head: Row, how: str, limits: Limits) -> Iterable[Change]:
+    """Yield the changes of parts that limits are for; a part that is not there takes nothing."""
+    nothing = (0.0, 0.0, 0.0)
+    for column in dict.fromkeys((*base, *head)):
+        of = next((limit for limit in limits.of if limit.part and limit.is_of(column)), None)
+        if of is None:
+            continue
+        whole = MEASURES[of.measure]
+        measure = whole._replace(column=column)
+        sides = [_bounds(row, measure, how) for row in (base, head)]
+        if all(side is None for side in sides):
+            continue
+        old, new = (side or nothing for side in sides)
+        least = max(new[0] - old[2], 0.0) or min(new[2] - old[0], 0.0)
+        if least:
+            part = column.removesuffix(f"_{whole.column}").replace("_", " ")
+            per = measure.per
+            yield Change(
+                f"{part} {of.measure}",
+                measure.unit,
+                old[1] / per,
+                new[1] / per,
+                least / per,
+                column,
+            )
 
 
 def _bounds(row: Row, measure: Measure, how: str) -> tuple[float, float, float] | None:

@@ -3,13 +3,22 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from joulemark.meters.model import ModelMeter
 
 if TYPE_CHECKING:
     from joulemark._engine import Followed
     from joulemark.images.lines import Line, Lines
+
+
+class PartOf(Protocol):
+    """Says to which part of a program an instruction belongs."""
+
+    def __getitem__(self, address: int, /) -> str:
+        """Return the part of the instruction at an address."""
+        ...
+
 
 Weight = Literal["cycles", "time", "energy"]
 ASLEEP = "(asleep)"
@@ -69,6 +78,20 @@ class Spending:
             spent.add(0 if asleep else cycles, instructions, time_ps, energy_nj)
         return dict(found)
 
+    def by_part(self, parts: PartOf, asleep_part: str) -> dict[str, Spent]:
+        """Return the cost of each part of the program.
+
+        Args:
+            parts: says to which part the instruction at an address belongs.
+            asleep_part: the part that sleep belongs to.
+        """
+        found: dict[str, Spent] = defaultdict(Spent)
+        for address, asleep, states, cycles, instructions, time_ps in self._followed.places:
+            energy_nj = self._energy_nj(states, time_ps)
+            part = asleep_part if asleep else parts[address]
+            found[part].add(0 if asleep else cycles, instructions, time_ps, energy_nj)
+        return dict(found)
+
     @property
     def total(self) -> Spent:
         """The total cost."""
@@ -80,10 +103,10 @@ class Spending:
 
     def in_order(self) -> Iterator[tuple[list[str], int, list[float]]]:
         """Yield paths of calls in chronological order: names, picoseconds, nanojoules per part."""
-        turns = self._followed.turns
+        turns, paths = self._followed.turns, self._followed.paths
         ends = [start for start, *_ in turns[1:]] + [self._followed.end_ps]
         for (start, path, asleep, states), end in zip(turns, ends, strict=True):
-            names = self._followed.paths[path]
+            names = paths[path]
             if asleep:
                 names = [*names, ASLEEP]
             parts_nj = [watt * (end - start) * 1e-3 for watt in self._watt[states]]

@@ -116,7 +116,7 @@ def _invalid(
     def where(key: str) -> str:
         if path is None or key in given:
             # What several options are wrong about has no name of one.
-            return "the options" if key.startswith("(") else f"--{key.replace('_', '-')}"
+            return "the options" if key.startswith("(") else f"--{key.strip('_').replace('_', '-')}"
         return f"{path}: {table}{key}"
 
     found = {one.key.partition(".")[0]: one.what for one in wrong}

@@ -5,7 +5,9 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from operator import or_
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
@@ -80,6 +82,11 @@ def _choice(name: str, kind: Any) -> Any:
     return StrEnum(name, {value.upper() or "NOTHING": value for value in get_args(kind)})
 
 
+def _bare(kind: Any) -> Any:
+    """Return a type without what is said of it."""
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
 def _of_model(name: str, field: FieldInfo) -> inspect.Parameter:
     kind: Any = field.annotation
     limits = field.metadata
@@ -92,13 +99,15 @@ def _of_model(name: str, field: FieldInfo) -> inspect.Parameter:
         kind = list.__class_getitem__(_choice(name, item))
         if not field.is_required():
             kind, default = kind | None, None
+    if get_origin(kind) in {Union, UnionType}:
+        kind = functools.reduce(or_, (_bare(one) for one in get_args(kind)))
     kind = _choice(name, kind)
     if field.json_schema_extra == POSITIONAL:
         argument = typer.Argument(metavar=name.upper(), help=field.description)
         annotation = Annotated[kind, argument]
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
     option = typer.Option(
-        f"--{name.replace('_', '-')}",
+        f"--{name.strip('_').replace('_', '-')}",
         help=field.description,
         autocompletion=_COMPLETED.get(name),
         min=next((limit.ge for limit in limits if hasattr(limit, "ge")), None),

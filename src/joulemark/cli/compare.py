@@ -56,7 +56,7 @@ def compare(
         typer.Option(
             "--fail",
             metavar="LIMIT",
-            help="cycles=5%, stack=32, flash=256, secrets, missing, ...; repeatable.",
+            help="cycles=5%, stack=32, part network:cycles=5%, secrets, missing, ...; repeatable.",
         ),
     ] = None,
     source: Annotated[

@@ -1,6 +1,6 @@
 """`joulemark image`: run an image of your own, and keep what it and its functions cost.
 
-joulemark image app.elf --board telosb --for-ms 10000
+joulemark image app.elf --board nrf52840-dk --for 10s
 """
 
 import typer
@@ -17,10 +17,12 @@ from joulemark.subjects.image.options import ImageOptions
 def image(
     asked: ImageOptions, store: StoreOption = DEFAULT_STORE, form: FormOption = Form.TEXT
 ) -> None:
-    """Run an image on emulated boards: energy, cycles, time, stack and wake-ups, by function.
+    """Run an image on emulated boards: energy, cycles, time, stack and wake-ups.
 
-    What is in the store, of the same bytes, is not run again. `joulemark compare` shows what
-    changed between two stores; a campaign file asks for the same with [[image]].
+    They are shown by function, by part (kernel, network stack, cryptography, application, idle)
+    and, of Zephyr, RIOT and FreeRTOS, by thread. What is in the store, of the same bytes, is not
+    run again. `joulemark compare` shows what changed between two stores; a campaign file asks for
+    the same with [[image]].
     """
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
@@ -30,9 +32,13 @@ def image(
     work = plan(asked, Means(workers=Processes(1)))
     with Store(store) as kept:
         found = conduct(work, kept).records(kept)
-    for title, some, _ in rows.tables([record for record in found if record.status == "ok"]):
+    good = [record for record in found if record.status == "ok"]
+    for title, some, _ in rows.tables(good):
         typer.echo(
             table(some, form) if form is not Form.TEXT else f"{title}\n{table(some, form)}\n"
         )
+    if form is Form.TEXT:
+        for note in dict.fromkeys(note for record in good for note in record.notes):
+            typer.echo(note)
     for error in work.errors.values():
         raise error

@@ -1,6 +1,7 @@
 """Find the source lines of an image's instructions, from its DWARF or from a twin built with -g."""
 
 import json
+import posixpath
 import re
 import shutil
 import tempfile
@@ -117,7 +118,17 @@ def _with_lines(command: list[str], found: Sources, saying: re.Pattern[str] | No
     return folder / "with-lines.o"
 
 
-def _read(path: Path) -> Lines | None:
+def compiled_lines(path: Path) -> Lines | None:
+    """Return the lines of an ELF file with its sources where they were compiled.
+
+    That is the same on every machine. Of several lines at an address, the first is kept: that of
+    the function that begins there, before those of functions inlined into it. None if the file has
+    no debug information.
+    """
+    return _read(path, there=True)
+
+
+def _read(path: Path, *, there: bool = False) -> Lines | None:
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -131,13 +142,13 @@ def _read(path: Path) -> Lines | None:
             for unit in dwarf.iter_CUs():
                 program = dwarf.line_program_for_CU(unit)
                 if program is not None:
-                    _add(rows, program, unit.get_top_DIE().attributes)
+                    _add(rows, program, unit.get_top_DIE().attributes, there)
     except (OSError, ELFError, UnicodeDecodeError):
         return None
     return Lines(sorted(rows.items(), key=lambda row: row[0])) if rows else None
 
 
-def _add(rows: dict[int, Line | None], program: Any, of_unit: Any) -> None:
+def _add(rows: dict[int, Line | None], program: Any, of_unit: Any, there: bool) -> None:
     """Add the line table of a compilation unit (DWARF 5, section 6.2)."""
     header = program.header
     made_in = of_unit["DW_AT_comp_dir"].value.decode() if "DW_AT_comp_dir" in of_unit else "."
@@ -147,17 +158,31 @@ def _add(rows: dict[int, Line | None], program: Any, of_unit: Any) -> None:
     if base:
         folders.insert(0, made_in)
     files: dict[int, Path] = {}
+    place = _there if there else _here
+    begins, is_kept = True, True
     for entry in program.get_entries():
         state = entry.state
         if state is None:
+            continue
+        if begins:
+            # Linkers leave the lines of functions that they discard, at 0, where no code is.
+            is_kept = state.address != 0
+        begins = bool(state.end_sequence)
+        if not is_kept:
             continue
         if state.end_sequence:
             rows.setdefault(state.address, None)
             continue
         if state.file not in files:
             named = header["file_entry"][state.file - base]
-            files[state.file] = _here(made_in, folders[named["dir_index"]], named["name"].decode())
-        rows[state.address] = Line(files[state.file], state.line) if state.line else None
+            files[state.file] = place(made_in, folders[named["dir_index"]], named["name"].decode())
+        if not there or rows.get(state.address) is None:
+            rows[state.address] = Line(files[state.file], state.line) if state.line else None
+
+
+def _there(made_in: str, folder: str, name: str) -> Path:
+    """Return a source file's path where it was compiled."""
+    return Path(posixpath.normpath(posixpath.join(made_in, folder, name)))
 
 
 def _here(made_in: str, folder: str, name: str) -> Path:

@@ -585,6 +585,10 @@ impl System for Armv7m {
         self.stack_base.saturating_sub(self.core.stack_low())
     }
 
+    fn stack_pointers(&self) -> [u32; 2] {
+        [self.core.register(SP), self.core.other_stack_pointer()]
+    }
+
     fn watch_addresses(&mut self, on: bool) {
         if on {
             self.core.start_address_digest();

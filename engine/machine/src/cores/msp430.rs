@@ -374,6 +374,10 @@ impl System for Msp430 {
         u32::from(self.stack_base.saturating_sub(self.core.stack_low()))
     }
 
+    fn stack_pointers(&self) -> [u32; 2] {
+        [u32::from(self.core.register(SP)); 2]
+    }
+
     fn watch_addresses(&mut self, on: bool) {
         if on {
             self.core.start_address_digest();

@@ -366,6 +366,10 @@ impl System for Riscv {
         self.stack_base.saturating_sub(self.core.stack_low())
     }
 
+    fn stack_pointers(&self) -> [u32; 2] {
+        [self.core.register(SP); 2]
+    }
+
     fn watch_addresses(&mut self, on: bool) {
         if on {
             self.core.start_address_digest();

@@ -2,9 +2,10 @@
 
 import hashlib
 import itertools
+import json
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU, Board
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
 from joulemark.errors import BudgetError, FaultError, InputError
+from joulemark.images.systems import Threads, threads_of
 from joulemark.measure.recorded import Outcome, key_of, on_board, recorded
 from joulemark.meters.model import NAME as METER
 from joulemark.meters.model import ModelMeter
@@ -25,6 +27,7 @@ from joulemark.meters.power import ACTIVE, occupancy
 from joulemark.records.record import Quantity, quantity
 from joulemark.subjects.image import ImageSubject
 from joulemark.subjects.image.options import ImageOptions
+from joulemark.subjects.image.placing import IDLE, ByPart, Placing, Rule, rules_of
 
 RESETS = 16
 """A program that resets more often is taken to reset for ever."""
@@ -39,6 +42,8 @@ class ImageCase:
     data: bytes
     suffix: str
     max_cycles: int
+    rules: tuple[Rule, ...]
+    """What says which function belongs to which part."""
 
     @property
     def case(self) -> Case:
@@ -59,7 +64,8 @@ class ImageCase:
     def key(self) -> str:
         """Digest of all that the result depends on."""
         bytes_of = hashlib.sha256(self.data).hexdigest()
-        return key_of(self.case, bytes_of, self.board.digest, chips.digest(self.board.chip))
+        rules = json.dumps([rule.model_dump() for rule in self.rules])
+        return key_of(self.case, bytes_of, rules, self.board.digest, chips.digest(self.board.chip))
 
 
 def plan(options: ImageOptions, means: Means) -> Work:
@@ -73,8 +79,9 @@ def plan(options: ImageOptions, means: Means) -> Work:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(options.path)) from error
     subject = ImageSubject(
-        image=options.name or options.path.stem, for_ms=options.for_ms, stop_at=options.stop_at
+        image=options.name or options.path.stem, for_ms=options.run_ms, stop_at=options.stop_at
     )
+    rules = rules_of(options.parts)
     tasks = []
     for name in options.board:
         case = ImageCase(
@@ -83,6 +90,7 @@ def plan(options: ImageOptions, means: Means) -> Work:
             data=data,
             suffix=options.path.suffix,
             max_cycles=options.max_cycles,
+            rules=rules,
         )
         point = Point(case=case.case, trials=1, key=case.key)
         tasks.append(Task(points=(point,), measure=partial(_measure, case)))
@@ -98,14 +106,22 @@ def _measure(case: ImageCase) -> Records:
             machine = _run(case, image)
         except EngineError as error:
             raise InputError(str(error).replace(str(path), case.subject.image)) from error
+        parts = ByPart(machine.profile.functions, Placing(path, case.rules, image.symbols))
+        threads = threads_of(path, machine.read_memory)
     times = occupancy(machine.power_tracks, 0, machine.time_ps)
     provenance = replace(
         on_board(case.board, case.board.default_clock, 0, project_commit()),
         image_digest=image.digest,
     )
-    outcome = Outcome(
-        quantities=list(_quantities(case, machine)), notes=ModelMeter(case.board).notes(times)
-    )
+    notes = [parts.note] if parts.note else []
+    quantities = list(_quantities(case, machine, parts))
+    if threads is not None:
+        # Their calls do not nest: a function of one thread returns while another waits.
+        quantities = [q for q in quantities if not _is_stack_of_function(q)]
+        notes.append("threads switch stacks, so functions have none of their own here")
+        quantities += _of_threads(threads, machine.followed.stack_pointers)
+        notes += threads.notes
+    outcome = Outcome(quantities=quantities, notes=[*notes, *ModelMeter(case.board).notes(times)])
     return [recorded(case.key, case.subject, case.case, provenance, outcome)]
 
 
@@ -140,8 +156,11 @@ def _run(case: ImageCase, image: Image) -> Machine:
     return machine
 
 
-def _quantities(case: ImageCase, machine: Machine) -> Iterator[Quantity]:
-    """Yield what the whole run took, then each part of the board and each function."""
+def _quantities(case: ImageCase, machine: Machine, parts: ByPart) -> Iterator[Quantity]:
+    """Yield what the whole run took, then each part of the board, of the image, and each function.
+
+    Parts of the image have the word before their names, since a board's part may be a "network".
+    """
     meter = ModelMeter(case.board)
     drawn = meter.energy(occupancy(machine.power_tracks, 0, machine.time_ps))
     awake = machine.cycles - machine.sleep_cycles
@@ -158,12 +177,33 @@ def _quantities(case: ImageCase, machine: Machine) -> Iterator[Quantity]:
     for number, part in enumerate(spending.parts):
         nj = sum(parts_nj[number] for parts_nj in by_function.values())
         yield quantity("energy_gross", "nJ", [nj], part=part, grade=drawn.grade, exact=True)
+    for part, spent in spending.by_part(parts, IDLE).items():
+        named = f"part {part}"
+        yield Quantity(named, "cycles", "cycles", spent.cycles, exact=True)
+        yield Quantity(named, "time", "ps", spent.time_ps, exact=True)
+        yield quantity(
+            "energy_gross", "nJ", [spent.energy_nj], part=named, grade=drawn.grade, exact=True
+        )
     yield from _of_functions(machine, by_function, drawn.grade)
 
 
 def _wake_ups(machine: Machine) -> int:
     states = [interval.state for interval in machine.power_tracks.get(MCU, ())]
     return sum(before != ACTIVE and after == ACTIVE for before, after in itertools.pairwise(states))
+
+
+def _is_stack_of_function(one: Quantity) -> bool:
+    return one.part.startswith("function ") and one.name == "stack"
+
+
+def _of_threads(threads: Threads, stack_pointers: Sequence[int]) -> Iterator[Quantity]:
+    """Yield how much of each thread's stack was used, and how much there is."""
+    names = Counter(one.name for one in threads.threads)
+    for thread in threads.threads:
+        alone = names[thread.name] == 1
+        part = f"thread {thread.name}" + ("" if alone else f" at {thread.stack_start:#x}")
+        yield Quantity(part, "stack", "B", thread.used_bytes(stack_pointers), exact=True)
+        yield Quantity(part, "stack_size", "B", thread.stack_bytes, exact=True)
 
 
 def _of_functions(

@@ -1,28 +1,54 @@
 """Options of images: a file, the boards that it runs on, and its end."""
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from joulemark.campaign.options import POSITIONAL, Beside, Names, Options
+from joulemark.catalogue.networks import seconds
+from joulemark.errors import InputError
 
 MOST_CYCLES = 4_000_000_000
+_MOST_MS = 86_400_000
+
+
+def _duration(text: str) -> str:
+    """Check a duration, which may be left out."""
+    try:
+        if text and not 1 <= round(seconds(text, "for") * 1e3) <= _MOST_MS:
+            raise ValueError("must be from 1ms to 24h")
+    except InputError as error:
+        raise ValueError(f"{error.what}: {error.mend}") from error
+    return text
 
 
 class ImageOptions(Options):
     """An image to run."""
 
+    model_config = ConfigDict(populate_by_name=True)
+
     path: Beside = Field(description="ELF or Intel HEX file.", json_schema_extra=POSITIONAL)
     name: str = Field("", description="Name in results; the file's if not given.")
     board: Names = Field(description="Board that it runs on; repeatable.")
-    for_ms: int = Field(0, ge=0, le=86_400_000, description="Run for this time.")
+    for_: Annotated[str, AfterValidator(_duration)] = Field(
+        "", alias="for", description="Run for this time: 500ms, 10s, 1h."
+    )
+    for_ms: int = Field(0, ge=0, le=_MOST_MS, description="The same in milliseconds.")
     stop_at: str = Field("", description="Or stop before the instruction at this symbol.")
+    parts: Beside | None = Field(
+        None, description="Rules that say what belongs to which part, before the built-in ones."
+    )
     max_cycles: int = Field(
         MOST_CYCLES, ge=1, description="With a symbol: fail after this many cycles."
     )
 
+    @property
+    def run_ms(self) -> int:
+        """How long it runs; 0 if it runs to a symbol."""
+        return round(seconds(self.for_, "for") * 1e3) if self.for_ else self.for_ms
+
     @model_validator(mode="after")
     def _one_end(self) -> Self:
-        if bool(self.for_ms) == bool(self.stop_at):
-            raise ValueError("one of for_ms and stop_at says when it ends: give one")
+        if [bool(self.for_), bool(self.for_ms), bool(self.stop_at)].count(True) != 1:
+            raise ValueError("one of for, for_ms and stop_at says when it ends: give one")
         return self
