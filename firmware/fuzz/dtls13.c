@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "internal.h"
+#if DTLS13_X509
+#include "certificates.h"
+#endif
 
 enum { ROOM = 2048, STEPS = 4, WAYS = 4 };
 
@@ -28,6 +31,12 @@ static size_t lengths[STEPS];
 #endif
 #if CREDENTIAL_SCHEME
 static uint8_t secrets[2][32], publics[2][64];
+#endif
+
+#if DTLS13_X509
+static int accepts(const dtls13_peer *peer) {
+    return peer->name.length > 0;
+}
 #endif
 
 static void require(int condition) {
@@ -84,11 +93,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
                                      .sequence_bytes = (uint8_t)(1 + k)};
 #if CREDENTIAL_SCHEME
     for (unsigned k = 0; k < 2; k++) {
-        memset(secrets[k], (int)k + 1, sizeof secrets[k]);
+        memset(secrets[k], k == 1 ? 1 : 2, sizeof secrets[k]);
         require(KEYGEN(publics[k], secrets[k]) == CRYPTO_OK);
         configs[k].secret_key = secrets[k];
         configs[k].public_key = publics[k];
+#if DTLS13_X509
+        configs[k].certificate =
+            k == 1 ? (dtls13_bytes){client_certificate, sizeof client_certificate}
+                   : (dtls13_bytes){server_certificate, sizeof server_certificate};
+        configs[k].anchor_name = (dtls13_bytes){anchor_name, sizeof anchor_name};
+        configs[k].anchor_key = anchor_key;
+        configs[k].accepts = accepts;
+#else
         configs[!k].peer_public_key = publics[k];
+#endif
     }
 #endif
     dtls13_start(&server, &configs[0], DTLS13_SERVER_ROLE);

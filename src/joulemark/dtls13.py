@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cryptography import x509
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, mlkem, x25519
@@ -47,6 +48,8 @@ class Secrets:
     client_ephemeral: bytes = b""
     """The client's secret key; empty without an (EC)DHE."""
     tag_bytes: int = 8
+    anchor: x509.Certificate | None = None
+    """The authority that signs both certificates; none: raw public keys."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,8 @@ class Witness:
         self._transcript = b""
         self._offered: dict[Side, bytes] = {}
         self._peer: dict[Side, bytes] = {}
+        self.certificates: dict[Side, x509.Certificate] = {}
+        """Those that were sent, each signed by the anchor."""
         self._early = _extract(bytes(_HASH), secrets.psk or bytes(_HASH))
         self.exporter = b""
         """The exporter's main secret, once the server's Finished has been seen."""
@@ -368,12 +373,27 @@ class Witness:
             self._keys[side, epoch] = _Keys(traffic, self._secrets.tag_bytes)
         return base
 
+    def _public_key(self, sender: Side) -> object:
+        anchor = self._secrets.anchor
+        if anchor is None:
+            return serialization.load_der_public_key(self._peer[sender])
+        certificate = x509.load_der_x509_certificate(self._peer[sender])
+        try:
+            certificate.verify_directly_issued_by(anchor)
+        except InvalidSignature as error:
+            raise VerificationError(f"the {sender}'s certificate is not the anchor's") from error
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage)
+        if not usage.value.digital_signature:
+            raise VerificationError(f"the {sender}'s key is not for signatures")
+        self.certificates[sender] = certificate
+        return certificate.public_key()
+
     def _verify(self, sender: Side, body: bytes, transcript: bytes) -> None:
         data = _Bytes(body)
         data.number(2)
         signature = data.vector(2)
         signed = b" " * 64 + f"TLS 1.3, {sender} CertificateVerify\0".encode() + transcript
-        public = serialization.load_der_public_key(self._peer[sender])
+        public = self._public_key(sender)
         try:
             if isinstance(public, ed25519.Ed25519PublicKey):
                 public.verify(signature, signed)

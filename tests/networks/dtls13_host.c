@@ -2,7 +2,7 @@
    reorders and alters datagrams. Each side is ours or, compiled with WITH_WOLFSSL, wolfSSL.
 
      dtls13_host client=own server=wolfssl count=100 seed=1 loss=10 repeat=0 delay=0 alter=0
-   mtu=1200 records=3 cid=1 show=0
+   mtu=1200 records=3 cid=1 show=0 stranger=0
 
    Prints `connected N failed N ...`; with show=1 each datagram, the secrets and the exporter's key.
    What must never happen aborts: two sides connected with different keys, data accepted that was
@@ -14,6 +14,9 @@
 #include <time.h>
 
 #include "dtls13.h"
+#if DTLS13_X509
+#include "certificates.h"
+#endif
 #if CREDENTIAL_SCHEME
 static uint8_t own_keys[2][32], public_keys[2][64];
 #if CREDENTIAL_SCHEME == 0x0807
@@ -27,7 +30,7 @@ enum { ROOM = 4096, QUEUE = 512, RECORDS_MAX = 64, GIVE_UP_MS = 600000 };
 
 static struct {
     unsigned long count, seed, loss, repeat, delay, alter, mtu, records, cid, show, sequence, flood,
-        plain;
+        plain, stranger;
     int client_is_foreign, server_is_foreign;
 } options = {.count = 1, .seed = 1, .mtu = 1200, .records = 2, .sequence = 1, .plain = 1};
 
@@ -208,6 +211,22 @@ static void own_flush(side *s) {
     s->due_ms = wait > 0 ? now_ms + wait : 0;
 }
 
+#if DTLS13_X509
+static int is_called(const dtls13_peer *peer, const char *name) {
+    require(peer->not_before.length == 13 && peer->not_after.length == 15, "validity");
+    return !options.stranger && peer->name.length == strlen(name) &&
+           memcmp(peer->name.at, name, strlen(name)) == 0;
+}
+
+static int accepts_server(const dtls13_peer *peer) {
+    return is_called(peer, SERVER_NAME);
+}
+
+static int accepts_client(const dtls13_peer *peer) {
+    return is_called(peer, CLIENT_NAME);
+}
+#endif
+
 static void own_begin(side *s) {
     static const uint8_t cids[2][1] = {{0x42}, {0x43}};
     static const uint8_t cookie_key[32] = {7};
@@ -223,7 +242,16 @@ static void own_begin(side *s) {
 #if CREDENTIAL_SCHEME
     s->config.secret_key = own_keys[s->is_client];
     s->config.public_key = public_keys[s->is_client];
+#if DTLS13_X509
+    s->config.certificate = s->is_client
+                                ? (dtls13_bytes){client_certificate, sizeof client_certificate}
+                                : (dtls13_bytes){server_certificate, sizeof server_certificate};
+    s->config.anchor_name = (dtls13_bytes){anchor_name, sizeof anchor_name};
+    s->config.anchor_key = anchor_key;
+    s->config.accepts = s->is_client ? accepts_server : accepts_client;
+#else
     s->config.peer_public_key = public_keys[!s->is_client];
+#endif
 #endif
     if (options.cid)
         s->config.cid = (dtls13_bytes){cids[!s->is_client], 1};
@@ -274,9 +302,12 @@ static void own_say(side *s) {
 #include <wolfssl/ssl.h>
 #include <wolfssl/wolfcrypt/settings.h>
 
-/* These take the place of the C library's: wolfSSL sends nothing twice within some time. */
+/* These take the place of the C library's: wolfSSL sends nothing twice within some time. The
+   certificates are valid from 2026 on. */
+enum { YEAR_2027 = 1800000000 };
+
 time_t time(time_t *out) {
-    time_t seconds = 1000000000 + (time_t)(now_ms / 1000);
+    time_t seconds = YEAR_2027 + (time_t)(now_ms / 1000);
     if (out != NULL)
         *out = seconds;
     return seconds;
@@ -284,7 +315,7 @@ time_t time(time_t *out) {
 
 int gettimeofday(struct timeval *restrict out, void *restrict zone) {
     (void)zone;
-    out->tv_sec = 1000000000 + (time_t)(now_ms / 1000);
+    out->tv_sec = YEAR_2027 + (time_t)(now_ms / 1000);
     out->tv_usec = (suseconds_t)(now_ms % 1000 * 1000);
     return 0;
 }
@@ -363,6 +394,8 @@ static void foreign_begin(side *s) {
     wolfSSL_SetIOReadCtx(ssl, s);
     wolfSSL_SetIOWriteCtx(ssl, s);
     wolfSSL_dtls_set_using_nonblock(ssl, 1);
+    /* It gives up at its longest wait; ours goes on with the same one. */
+    require(wolfSSL_dtls_set_timeout_max(ssl, GIVE_UP_MS / 1000) == WOLFSSL_SUCCESS, "no patience");
     wolfSSL_dtls_set_mtu(ssl, (unsigned short)options.mtu);
     wolfSSL_KeepArrays(ssl);
     if (EXCHANGE_GROUP != 0) {
@@ -458,19 +491,29 @@ static size_t write_private(uint8_t *out, int is_client) {
 }
 
 static void foreign_keys(WOLFSSL_CTX *ctx, int is_client) {
-    uint8_t own[CREDENTIAL_CERTIFICATE_BYTES], peer[CREDENTIAL_CERTIFICATE_BYTES], private[200];
+    uint8_t private[200];
+#if DTLS13_X509
+    const uint8_t *own = is_client ? client_certificate : server_certificate;
+    size_t own_length = is_client ? sizeof client_certificate : sizeof server_certificate;
+    require(wolfSSL_CTX_load_verify_buffer(ctx, anchor_certificate, sizeof anchor_certificate,
+                                           WOLFSSL_FILETYPE_ASN1) == WOLFSSL_SUCCESS,
+            "no anchor");
+#else
+    uint8_t own[CREDENTIAL_CERTIFICATE_BYTES], peer[CREDENTIAL_CERTIFICATE_BYTES];
+    size_t own_length = sizeof own;
     char types[1] = {WOLFSSL_CERT_TYPE_RPK};
     credential_certificate(own, public_keys[is_client]);
     credential_certificate(peer, public_keys[!is_client]);
     wolfSSL_CTX_set_client_cert_type(ctx, types, 1);
     wolfSSL_CTX_set_server_cert_type(ctx, types, 1);
-    require(wolfSSL_CTX_use_certificate_buffer(ctx, own, sizeof own, WOLFSSL_FILETYPE_ASN1) ==
+    require(wolfSSL_CTX_set_expected_rpk(ctx, peer, sizeof peer) == WOLFSSL_SUCCESS, "no pin");
+#endif
+    require(wolfSSL_CTX_use_certificate_buffer(ctx, own, (long)own_length, WOLFSSL_FILETYPE_ASN1) ==
                 WOLFSSL_SUCCESS,
             "no certificate");
     require(wolfSSL_CTX_use_PrivateKey_buffer(ctx, private, (long)write_private(private, is_client),
                                               WOLFSSL_FILETYPE_ASN1) == WOLFSSL_SUCCESS,
             "no private key");
-    require(wolfSSL_CTX_set_expected_rpk(ctx, peer, sizeof peer) == WOLFSSL_SUCCESS, "no pin");
     wolfSSL_CTX_set_verify(ctx, WOLFSSL_VERIFY_PEER | WOLFSSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 }
 #endif
@@ -598,7 +641,7 @@ static void set(const char *text) {
         {"repeat", &options.repeat}, {"delay", &options.delay},       {"alter", &options.alter},
         {"mtu", &options.mtu},       {"records", &options.records},   {"cid", &options.cid},
         {"show", &options.show},     {"sequence", &options.sequence}, {"flood", &options.flood},
-        {"plain", &options.plain}};
+        {"plain", &options.plain},   {"stranger", &options.stranger}};
     const char *value = strchr(text, '=');
     require(value != NULL, "name=value");
     if (strncmp(text, "client", 6) == 0)
@@ -618,7 +661,7 @@ int main(int count, char **words) {
     require(options.mtu <= ROOM && options.records < RECORDS_MAX, "too large");
 #if CREDENTIAL_SCHEME
     for (unsigned k = 0; k < 2; k++) {
-        memset(own_keys[k], (int)(k + 1), sizeof own_keys[k]);
+        memset(own_keys[k], k == 1 ? 1 : 2, sizeof own_keys[k]); /* the client's, the server's */
         require(KEYGEN(public_keys[k], own_keys[k]) == CRYPTO_OK, "no key");
     }
 #endif

@@ -3,8 +3,8 @@
     .venv/bin/python tests/networks/parsers_fuzz.py 900 1
 
 One libFuzzer target after the other, each a test that runs 20,000 inputs of it: UDP over 6LoWPAN,
-CoAP and OSCORE, EDHOC, DTLS 1.3 without and with certificates. It ends at the first finding, whose
-input it leaves in the folder that it names.
+CoAP and OSCORE, EDHOC, DTLS 1.3 with each way to authenticate, certificates. It ends at the first
+finding, whose input it leaves in the folder that it names.
 """
 
 import re
@@ -20,6 +20,7 @@ import test_dtls13
 import test_handshake_fuzz
 import test_oscore
 import test_udp
+import test_x509
 
 _TARGETS: dict[str, tuple[Callable[[Path], Path], int]] = {
     "UDP over 6LoWPAN": (test_udp.fuzzer, test_udp.LONGEST),
@@ -34,6 +35,11 @@ _TARGETS: dict[str, tuple[Callable[[Path], Path], int]] = {
         lambda folder: test_dtls13.fuzzer(test_dtls13.RPK_P256, folder),
         test_dtls13.LONGEST,
     ),
+    "DTLS 1.3, certificates": (
+        lambda folder: test_dtls13.fuzzer(test_dtls13.X509_P256, folder),
+        test_dtls13.LONGEST,
+    ),
+    "certificates": (test_x509.fuzzer, test_x509.LONGEST),
 }
 
 

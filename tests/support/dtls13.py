@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from joulemark.catalogue import kinds
+from joulemark.certificates import Parties
 from joulemark.dtls13 import Record, Secrets, Side, Witness
 from joulemark.images import headers
 from joulemark.project import FIRMWARE, ROOT
 
 PRIMITIVES = FIRMWARE / "primitives"
 DTLS = FIRMWARE / "net/dtls13"
+PROGRAM = FIRMWARE / "net/coap-dtls13"
+"""Whose certificates the harness has."""
 HOST = ROOT / "tests/networks/dtls13_host.c"
 FUZZER = FIRMWARE / "fuzz/dtls13.c"
+X509_HOST = ROOT / "tests/networks/x509_host.c"
+X509_FUZZER = FIRMWARE / "fuzz/x509.c"
 PSK = bytes(range(16))
 """The harness's."""
 LABEL = "EXPORTER-joulemark"
@@ -62,7 +67,7 @@ def build(variant: Variant, to: Path, *more: str, harness: Path = HOST) -> Path:
         for way in (*_ALWAYS, *_EXCHANGE[variant.exchange], *_CREDENTIAL[variant.credential])
     ]
     parts = [DTLS / "exchange" / variant.exchange, DTLS / "credential" / variant.credential]
-    folders = [over, DTLS, *parts, PRIMITIVES]
+    folders = [over, DTLS, *parts, PROGRAM, PRIMITIVES]
     folders += [folder for way in ways for folder in (way, *list(way.parents)[:2])]
     sources = [
         harness,
@@ -118,7 +123,9 @@ def witnessed(variant: Variant, lines: list[str]) -> Seen:
     ephemeral = next((bytes.fromhex(w[1]) for w in words if w[0] == "ephemeral"), b"")
     psk = PSK if variant.credential == "none" else b""
     tag = variant.macro("DTLS13_TAG_BYTES")
-    seen = Seen(Witness(Secrets(psk=psk, client_ephemeral=ephemeral, tag_bytes=tag)))
+    anchor = Parties(variant.credential).anchor if variant.macro("DTLS13_X509") else None
+    secrets = Secrets(psk=psk, client_ephemeral=ephemeral, tag_bytes=tag, anchor=anchor)
+    seen = Seen(Witness(secrets))
     for sender, datagram in _datagrams(words):
         seen.records += seen.witness.sees(sender, datagram)
         if seen.flights and seen.flights[-1][0] == sender:

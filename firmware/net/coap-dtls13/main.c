@@ -11,6 +11,9 @@
 #include "hal.h"
 #include "keys.h"
 #include "udp.h"
+#if DTLS13_X509
+#include "certificates.h"
+#endif
 
 enum {
     CLIENT_PORT = 0xf0b1,
@@ -49,6 +52,23 @@ static void draw(uint8_t *to, size_t length) {
     }
 }
 
+#if DTLS13_X509
+#if LEDGER_PEER != 0
+#define OWN_CERTIFICATE client_certificate
+#define PEER_NAME SERVER_NAME
+#else
+#define OWN_CERTIFICATE server_certificate
+#define PEER_NAME CLIENT_NAME
+#endif
+
+/* Whoever has another certificate of the authority is not spoken with. */
+static int accepts(const dtls13_peer *from) {
+    static const char name[] = PEER_NAME;
+    return from->name.length == sizeof name - 1 &&
+           crypto_equal(from->name.at, (const uint8_t *)name, sizeof name - 1);
+}
+#endif
+
 static const dtls13_config CONFIG = {.random = draw,
                                      .datagram_bytes = UDP_BYTES_MAX,
                                      .psk = {PSK, sizeof PSK},
@@ -58,7 +78,14 @@ static const dtls13_config CONFIG = {.random = draw,
 #endif
                                      .secret_key = IS_CLIENT ? client_secret : server_secret,
                                      .public_key = IS_CLIENT ? client_public : server_public,
+#if DTLS13_X509
+                                     .certificate = {OWN_CERTIFICATE, sizeof OWN_CERTIFICATE},
+                                     .anchor_name = {anchor_name, sizeof anchor_name},
+                                     .anchor_key = anchor_key,
+                                     .accepts = accepts,
+#else
                                      .peer_public_key = IS_CLIENT ? server_public : client_public,
+#endif
                                      .sequence_bytes = 1};
 
 static void compute_begin(void) {

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
+from joulemark.certificates import CLIENT, NAMES, SERVER, Parties, name_of
 from joulemark.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, Record, Secrets, Witness
 from joulemark.errors import VerificationError
 from joulemark.oscore import ACK as COAP_ACK
@@ -47,12 +48,15 @@ def read(talk: Talk) -> list[Account]:
     """Compare each datagram with what it must be."""
     exchange = talk.wiring["exchange"].rpartition("/")[2]
     ephemeral = b"".join(_drawn(1 + i) for i in range(_EPHEMERAL_BLOCKS.get(exchange, 1)))
-    has_psk = talk.wiring["credential"].endswith("/none")
+    credential = talk.wiring["credential"].rpartition("/")[2]
+    has_psk = credential == "none"
+    has_certificates = talk.define.get("DTLS13_X509", 0) == 1
     witness = Witness(
         Secrets(
             psk=_PSK if has_psk else b"",
             client_ephemeral=ephemeral,
             tag_bytes=talk.define.get("DTLS13_TAG_BYTES", 8),
+            anchor=Parties(credential).anchor if has_certificates else None,
         )
     )
     expected = {
@@ -92,6 +96,9 @@ def read(talk: Talk) -> list[Account]:
         said.add((sender, number))
     if witness.finished != {"client", "server"} or len(said) != 2 * talk.records:
         raise VerificationError("not everything was on the air")
+    names = {side: name_of(certificate) for side, certificate in witness.certificates.items()}
+    if has_certificates and names != {"client": NAMES[CLIENT], "server": NAMES[SERVER]}:
+        raise VerificationError(f"the certificates are of {names}")
     hello = talk.datagrams[0].data[_RANDOM_AT:][:32]
     if hello != _drawn(0):
         raise VerificationError(f"the client's random is {hello.hex()}")

@@ -78,10 +78,12 @@ void client_begin(dtls13 *tls) {
 #if CREDENTIAL_SCHEME
     at = write_extension(at, SIGNATURE_ALGORITHMS, 4);
     at = write_number(write_number(at, 2, 2), CREDENTIAL_SCHEME, 2);
+#if HAS_TYPES
     at = write_extension(at, CLIENT_CERTIFICATE_TYPE, 2);
-    at = write_number(at, 0x0100 | RAW_PUBLIC_KEY, 2);
+    at = write_number(at, 0x0100 | CERTIFICATE_TYPE, 2);
     at = write_extension(at, SERVER_CERTIFICATE_TYPE, 2);
-    at = write_number(at, 0x0100 | RAW_PUBLIC_KEY, 2);
+    at = write_number(at, 0x0100 | CERTIFICATE_TYPE, 2);
+#endif
 #else
     at = write_extension(at, PSK_KEY_EXCHANGE_MODES, 2);
     at = write_number(at, 0x0100 | MODE, 2);
@@ -207,16 +209,15 @@ static enum alert take_encrypted_extensions(dtls13 *tls, const uint8_t *body, si
         reader value = read_vector(&extensions, 2);
         if (extensions.is_bad)
             return DECODE_ERROR;
-        if (CREDENTIAL_SCHEME &&
-            (type == CLIENT_CERTIFICATE_TYPE || type == SERVER_CERTIFICATE_TYPE)) {
-            if (read_number(&value, 1) != RAW_PUBLIC_KEY || !is_read(&value))
+        if (HAS_TYPES && (type == CLIENT_CERTIFICATE_TYPE || type == SERVER_CERTIFICATE_TYPE)) {
+            if (read_number(&value, 1) != CERTIFICATE_TYPE || !is_read(&value))
                 return ILLEGAL_PARAMETER;
             types |= type == SERVER_CERTIFICATE_TYPE ? 1 : 2;
         } else if (type != SUPPORTED_GROUPS || !EXCHANGE_GROUP) {
             return UNSUPPORTED_EXTENSION;
         }
     }
-    if (CREDENTIAL_SCHEME && types != 3)
+    if (HAS_TYPES && types != 3)
         return HANDSHAKE_FAILURE; /* it would send X.509 certificates, or want ours */
     tls->state = CREDENTIAL_SCHEME ? WAIT_CERTIFICATE_REQUEST : WAIT_FINISHED;
     return NO_ALERT;

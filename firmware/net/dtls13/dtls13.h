@@ -12,8 +12,9 @@
 
    A build has one way to authenticate, by the parts behind two interfaces:
    - `exchange`: the group of the (EC)DHE, or none;
-   - `credential`: the signatures of raw public keys; none: an external pre-shared key, with the
-     exchange (psk_dhe_ke) or, where there is none, alone (psk_ke, without forward secrecy).
+   - `credential`: the signatures of raw public keys or, with DTLS13_X509, of certificates; none: an
+     external pre-shared key, with the exchange (psk_dhe_ke) or, where there is none, alone (psk_ke,
+     without forward secrecy).
 
    Not supported: 0-RTT, resumption, key updates (an association ends after 2^23 records in one
    direction, the limit of RFC 9147, section 4.5.3, for CCM), renumbering of connections. */
@@ -26,6 +27,9 @@
 
 #if EXCHANGE_GROUP == 0 && CREDENTIAL_SCHEME != 0
 #error "raw public keys need an exchange"
+#endif
+#if DTLS13_X509 && CREDENTIAL_SCHEME == 0
+#error "certificates need a credential"
 #endif
 
 #define DTLS13_HAS_PSK (CREDENTIAL_SCHEME == 0)
@@ -45,8 +49,10 @@ enum {
         4 + 2 + 32 + 1 + 1 + 4 + 2 + 2 + 7 + 5 + DTLS13_CID_BYTES_MAX + 4 + 2 +
         DTLS13_COOKIE_BYTES_MAX + 8 + 10 + EXCHANGE_OFFER_BYTES +
         (DTLS13_HAS_PSK ? 6 + 4 + 2 + 2 + DTLS13_IDENTITY_BYTES_MAX + 4 + 2 + 33 : 8 + 6 + 6),
-    DTLS13_PROOF_BYTES = CREDENTIAL_SCHEME ? 4 + 1 + 3 + 3 + CREDENTIAL_CERTIFICATE_BYTES + 2 + 4 +
-                                                 4 + CREDENTIAL_SIGNATURE_BYTES_MAX
+    DTLS13_OWN_BYTES_MAX =
+        DTLS13_X509 ? DTLS13_CERTIFICATE_BYTES_MAX : CREDENTIAL_CERTIFICATE_BYTES,
+    DTLS13_PROOF_BYTES = CREDENTIAL_SCHEME ? 4 + 1 + 3 + 3 + DTLS13_OWN_BYTES_MAX + 2 + 4 + 4 +
+                                                 CREDENTIAL_SIGNATURE_BYTES_MAX
                                            : 0,
     DTLS13_ANSWER_BYTES = 4 + 2 + 32 + 1 + 2 + 1 + 2 + 6 + 5 + DTLS13_CID_BYTES_MAX + 8 +
                           EXCHANGE_ANSWER_BYTES + 6 + 4 + 2 + 10 + 4 + 1 + 2 + 8 +
@@ -76,6 +82,14 @@ typedef struct {
     size_t length;
 } dtls13_bytes;
 
+#if DTLS13_X509
+/* What a certificate says of the peer; it ends with the message. */
+typedef struct {
+    dtls13_bytes name; /* a dNSName, or else the commonName: RFC 7925, section 4.4 */
+    dtls13_bytes not_before, not_after; /* YYMMDDHHMMSSZ, or with four digits of the year */
+} dtls13_peer;
+#endif
+
 /* What stays the same over associations. */
 typedef struct {
     void (*random)(uint8_t *out, size_t length);
@@ -84,8 +98,19 @@ typedef struct {
     /* The connection identifier that the peer must put into its records. With null instead of
        bytes, connection identifiers are not negotiated; with no bytes, only the peer's is used. */
     dtls13_bytes cid;
-    const uint8_t *secret_key, *public_key,
-        *peer_public_key; /* of signatures; the peer's is pinned */
+    const uint8_t *secret_key, *public_key; /* of signatures */
+#if DTLS13_X509
+    dtls13_bytes certificate; /* ours, in DER */
+    /* The trust anchor, which has signed both sides' certificates: its subject in DER, its key. */
+    dtls13_bytes anchor_name;
+    const uint8_t *anchor_key;
+    /* Returns whether this is whom we wish to speak with: the anchor vouches for the name, but the
+       peer has not shown yet that it has the key. A device with a clock also judges the validity;
+       without one, a certificate does not expire. Must not be null. */
+    int (*accepts)(const dtls13_peer *peer);
+#else
+    const uint8_t *peer_public_key; /* pinned */
+#endif
 #if DTLS13_COOKIE
     const uint8_t *cookie_key; /* 32 bytes of the server's */
 #endif
@@ -120,6 +145,9 @@ typedef struct {
     uint8_t exporter[DTLS13_SECRET_BYTES];
 #if EXCHANGE_GROUP && DTLS13_CLIENT
     uint8_t ephemeral[EXCHANGE_SECRET_BYTES];
+#endif
+#if DTLS13_X509
+    uint8_t peer_public_key[CREDENTIAL_CERTIFICATE_BYTES - CREDENTIAL_PREFIX_BYTES];
 #endif
 #ifdef DTLS13_KEY_LOG
     uint8_t client_random[DTLS13_RANDOM_BYTES];

@@ -415,7 +415,11 @@ void dtls13_start(dtls13 *tls, const dtls13_config *config, dtls13_role role) {
     tls->state = WAIT_CLIENT_HELLO;
     if (config->identity.length > DTLS13_IDENTITY_BYTES_MAX ||
         config->cid.length > DTLS13_CID_BYTES_MAX ||
-        config->datagram_bytes < DTLS13_DATAGRAM_BYTES_MIN) {
+        config->datagram_bytes < DTLS13_DATAGRAM_BYTES_MIN
+#if DTLS13_X509
+        || config->certificate.length > DTLS13_CERTIFICATE_BYTES_MAX || config->accepts == NULL
+#endif
+    ) {
         fail(tls, INTERNAL_ERROR);
         return;
     }

@@ -40,6 +40,8 @@ enum alert {
     HANDSHAKE_FAILURE = 40,
     BAD_CERTIFICATE = 42,
     ILLEGAL_PARAMETER = 47,
+    UNKNOWN_CA = 48,
+    ACCESS_DENIED = 49,
     DECODE_ERROR = 50,
     DECRYPT_ERROR = 51,
     INTERNAL_ERROR = 80,
@@ -62,9 +64,9 @@ enum state {
 };
 
 enum {
-    VERSION_LEGACY = 0xfefd, /* DTLS 1.2 */
-    VERSION = 0xfefc,        /* DTLS 1.3 */
-    RAW_PUBLIC_KEY = 2,
+    VERSION_LEGACY = 0xfefd,                /* DTLS 1.2 */
+    VERSION = 0xfefc,                       /* DTLS 1.3 */
+    CERTIFICATE_TYPE = DTLS13_X509 ? 0 : 2, /* X509, RawPublicKey (RFC 7250, section 7) */
     PSK_KE = 0,
     PSK_DHE_KE = 1,
     MODE = EXCHANGE_GROUP ? PSK_DHE_KE : PSK_KE,
@@ -77,6 +79,9 @@ enum {
 };
 
 #define RECORDS_MAX (1ul << 23) /* RFC 9147, section 4.5.3 */
+
+/* Certificate types are negotiated (RFC 7250, section 4): X.509 is the one without. */
+#define HAS_TYPES (CREDENTIAL_SCHEME != 0 && !DTLS13_X509)
 
 /* ---- Reading: a reader that would leave its bytes becomes bad, and reads zeros. ---- */
 
@@ -167,7 +172,7 @@ enum alert server_takes(dtls13 *tls, uint8_t type, const uint8_t *body, size_t l
 enum alert take_finished(dtls13 *tls, const uint8_t *body, size_t length);
 #if CREDENTIAL_SCHEME
 enum alert add_proof(dtls13 *tls);
-enum alert take_certificate(const dtls13 *tls, reader in);
+enum alert take_certificate(dtls13 *tls, reader in);
 enum alert take_certificate_verify(const dtls13 *tls, reader in);
 #endif
 void client_begin(dtls13 *tls);

@@ -60,7 +60,7 @@ typedef struct {
     reader cid, cookie, identities, binders;
     const uint8_t *share, *binders_at;
     uint16_t selected; /* which pre-shared key */
-    uint8_t has_version, has_mode, has_scheme, has_types, has_cid;
+    uint8_t has_version, has_mode, has_scheme, has_types, lacks_type, has_cid;
 } offer;
 
 /* Returns whether a list of numbers of so many bytes each contains one. */
@@ -112,8 +112,10 @@ static enum alert take_extension(uint32_t type, reader *value, offer *out) {
         break;
     case CLIENT_CERTIFICATE_TYPE:
     case SERVER_CERTIFICATE_TYPE:
-        if (contains(read_vector(value, 1), 1, RAW_PUBLIC_KEY))
+        if (contains(read_vector(value, 1), 1, CERTIFICATE_TYPE))
             out->has_types |= type == CLIENT_CERTIFICATE_TYPE ? 1 : 2;
+        else
+            out->lacks_type = 1;
         break;
 #endif
     default:
@@ -154,8 +156,8 @@ static enum alert parse(const uint8_t *body, size_t length, offer *out) {
             return ILLEGAL_PARAMETER; /* it must be the last one (RFC 8446, section 4.2.11) */
     }
     if (!out->has_version || (EXCHANGE_GROUP && out->share == NULL) ||
-        (CREDENTIAL_SCHEME && (!out->has_scheme || out->has_types != 3)) ||
-        (DTLS13_HAS_PSK && !out->has_mode))
+        (CREDENTIAL_SCHEME && (!out->has_scheme || out->lacks_type)) ||
+        (HAS_TYPES && out->has_types != 3) || (DTLS13_HAS_PSK && !out->has_mode))
         return HANDSHAKE_FAILURE;
     return NO_ALERT;
 }
@@ -243,10 +245,10 @@ static enum alert answer(dtls13 *tls, const offer *from) {
 #endif
     flight_encrypted(tls);
     at = body = flight_message(tls, ENCRYPTED_EXTENSIONS);
-#if CREDENTIAL_SCHEME
+#if HAS_TYPES
     at = write_number(at, 2 * 5, 2);
-    at = write_number(write_extension(at, CLIENT_CERTIFICATE_TYPE, 1), RAW_PUBLIC_KEY, 1);
-    at = write_number(write_extension(at, SERVER_CERTIFICATE_TYPE, 1), RAW_PUBLIC_KEY, 1);
+    at = write_number(write_extension(at, CLIENT_CERTIFICATE_TYPE, 1), CERTIFICATE_TYPE, 1);
+    at = write_number(write_extension(at, SERVER_CERTIFICATE_TYPE, 1), CERTIFICATE_TYPE, 1);
 #else
     at = write_number(at, 0, 2);
 #endif

@@ -1,10 +1,13 @@
-/* Raw public keys (RFC 7250) of Ed25519: SubjectPublicKeyInfo as in RFC 8410. */
+/* Ed25519: SubjectPublicKeyInfo as in RFC 8410, as raw public keys (RFC 7250) and in certificates.
+ */
 #ifndef CREDENTIAL_H
 #define CREDENTIAL_H
 
 #include "ed25519.h"
 
 #define CREDENTIAL_SCHEME 0x0807
+/* id-Ed25519 (RFC 8410, section 3) */
+#define CREDENTIAL_ALGORITHM {0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70}
 
 enum {
     CREDENTIAL_PREFIX_BYTES = 12,
