@@ -15,12 +15,13 @@ def _is_made(build: BuildOf) -> bool:
     """Return whether a build is tested: all are, but only two of portable code on ARM.
 
     Of what takes long, two are on ARM and one on the TelosB; one of further variants, and of what
-    runs on the host. A cipher that is measured on request is tested alone, not under each mode.
+    runs on the host. A cipher that is measured on request is tested alone, not under each mode;
+    what lacks its kind's main operation (SLH-DSA's signer) has tests of its own.
     """
     way = build.implementation
     how = (build.compiler, build.optimisation)
     twice = how in {("gcc", "O3"), ("clang", "Os")}
-    if any(part.is_on_request(build.board.core) for part in way.parts[1:]):
+    if any(part.is_on_request(build.board.core) for part in way.parts[1:]) or not way.is_main:
         return False
     if is_large(way):
         variants = way.algorithm.primitive.file.variant

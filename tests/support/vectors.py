@@ -94,8 +94,9 @@ class Subject:
     def drawn(self, seed: int, length: int) -> dict[str, bytes]:
         """Return random inputs that fit the implementation, and the oracle's answer."""
         together, sizes = self.implementation.together, self.algorithm.sizes
+        cheaply = self.algorithm.is_made_to_verify(self.measured)
         if together is None:
-            return drawn(self.algorithm, seed, length)
+            return drawn(self.algorithm, seed, length, to_verify=cheaply)
         fixed = sum(sizes.get(name, 0) for name in together.sizes)
         return drawn(self.algorithm, seed, length, together.bytes_max - fixed)
 
@@ -133,16 +134,23 @@ def draw(algorithm: Algorithm, seed: int, length: int, most: int | None = None) 
 
 
 @lru_cache(maxsize=4096)
-def _drawn(algorithm: Algorithm, seed: int, length: int, most: int | None) -> dict[str, bytes]:
+def _drawn(
+    algorithm: Algorithm, seed: int, length: int, most: int | None, *, to_verify: bool
+) -> dict[str, bytes]:
     inputs = draw(algorithm, seed, length, most)
-    return {**algorithm.oracle(inputs), **inputs}
+    return {**algorithm.oracle(inputs, to_verify=to_verify), **inputs}
 
 
 def drawn(
-    algorithm: Algorithm, seed: int, length: int, most: int | None = None
+    algorithm: Algorithm,
+    seed: int,
+    length: int,
+    most: int | None = None,
+    *,
+    to_verify: bool = False,
 ) -> dict[str, bytes]:
     """Return random inputs, and what the oracle gives for them: the same for all builds."""
-    return dict(_drawn(algorithm, seed, length, most))
+    return dict(_drawn(algorithm, seed, length, most, to_verify=to_verify))
 
 
 def lengths(subject: Subject) -> list[int]:

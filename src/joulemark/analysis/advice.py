@@ -147,7 +147,8 @@ def _beside(
         way
         for algorithm in dict.fromkeys(algorithms)
         for way in library().implementations(algorithm)
-        if way.runs_on(board.instruction_set, board.accelerators)
+        if way.is_main
+        and way.runs_on(board.instruction_set, board.accelerators)
         and (algorithm.name, way.name) not in have
     ]
 

@@ -9,10 +9,11 @@ import importlib.util
 import itertools
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
@@ -161,6 +162,8 @@ class ImplementationFile(datafile.DataModel):
     """Hardware that it uses, as a board's file names it."""
     operations: Annotated[list[str], Field(min_length=1)] | None = None
     """Operations of its kind that it provides; all if not given."""
+    cycles_max: Annotated[int, Field(ge=1)] | None = None
+    """Cycles after which any of its operations counts as hung; as its kind says if not given."""
     partner_operations: list[str] = Field([])
     """For a composition: operations that it needs from its partner besides encryption."""
     uses: dict[str, str] = Field({})
@@ -238,6 +241,12 @@ class Part:
     def is_on_request(self, core: str) -> bool:
         """Return whether it is measured on a core only if it is named."""
         return core in instruction_sets.with_extensions(self.file.on_request)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it provides the main operation of its kind."""
+        main = self.primitive.contract.file.main_operation
+        return self.file.operations is None or main in self.file.operations
 
     def has(self, variant: str) -> bool:
         """Return whether it provides a variant of its primitive."""
@@ -334,6 +343,19 @@ class Primitive:
     @cached_property
     def compute(self) -> Compute:
         """The function of its oracle."""
+        try:
+            compute: Compute = self._oracle.compute
+        except AttributeError as error:
+            raise InputError("has no function compute", str(self.folder / "oracle.py")) from error
+        return compute
+
+    @cached_property
+    def compute_to_verify(self) -> Compute | None:
+        """The function of its oracle that makes what is only verified, if it is cheaper."""
+        return getattr(self._oracle, "compute_to_verify", None)
+
+    @cached_property
+    def _oracle(self) -> ModuleType:
         path = self.folder / "oracle.py"
         name = re.sub(r"\W", "_", f"joulemark_oracle_{self.kind}_{self.name}")
         spec = importlib.util.spec_from_file_location(name, path)
@@ -342,12 +364,9 @@ class Primitive:
         module = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
-            compute: Compute = module.compute
         except FileNotFoundError as error:
             raise InputError("is missing", str(path)) from error
-        except AttributeError as error:
-            raise InputError("has no function compute", str(path)) from error
-        return compute
+        return module
 
 
 @dataclass(frozen=True)
@@ -422,9 +441,24 @@ class Algorithm:
         """Published vectors of this algorithm."""
         return [v for v in self.primitive.vectors if v.variant == self.name]
 
-    def oracle(self, inputs: Inputs) -> Output:
-        """Compute the expected result of the forward direction with an independent library."""
-        return self.primitive.compute(self.name, inputs, self._partner_oracle())
+    def oracle(self, inputs: Inputs, *, to_verify: bool = False) -> Output:
+        """Compute the expected result of the forward direction with an independent library.
+
+        Args:
+            inputs: the inputs.
+            to_verify: see `is_made_to_verify`.
+        """
+        own = self.primitive.compute_to_verify if to_verify else None
+        return (own or self.primitive.compute)(self.name, inputs, self._partner_oracle())
+
+    def is_made_to_verify(self, operations: Iterable[str]) -> bool:
+        """Return whether the oracle may make results that stand only for verification.
+
+        That is so if it can make such results more cheaply (`compute_to_verify`), and no operation
+        gives results of its own.
+        """
+        gives = any(self.contract.operation(name).gives for name in operations)
+        return self.primitive.compute_to_verify is not None and not gives
 
     def _partner_oracle(self) -> Compute | None:
         if self.over is None:
@@ -474,6 +508,16 @@ class Implementation:
     def is_on_request(self, core: str) -> bool:
         """Return whether it is measured on a core only where it is named."""
         return any(part.is_on_request(core) for part in self.parts)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it has its kind's main operation; others are considered only where named."""
+        return self.parts[0].is_main
+
+    def cycles_max(self, operation: str) -> int:
+        """Return the cycles after which an operation counts as hung."""
+        own = self.parts[0].file.cycles_max
+        return own or self.algorithm.contract.operation(operation).cycles_max
 
     def has(self, operation: str) -> bool:
         """Return whether it provides an operation of its kind."""
@@ -700,7 +744,7 @@ class Library:
         able = [
             i
             for i in self.implementations(algorithm)
-            if i.runs_on(core, accelerators) and not i.is_on_request(core)
+            if i.runs_on(core, accelerators) and i.is_main and not i.is_on_request(core)
         ]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able
@@ -780,9 +824,14 @@ def library() -> Library:
 def _is_a_choice(part: Part, partner: Sequence[Primitive]) -> bool:
     """Return whether a name must mention a part.
 
-    It need not if this is the only part of its primitive that accepts any partner.
+    It need not if this is the only part of its primitive that accepts any partner and has its
+    kind's main operation.
     """
-    chosen = [p for p in part.primitive.parts if not any(q.path in p.file.uses for q in partner)]
+    chosen = [
+        p
+        for p in part.primitive.parts
+        if not any(q.path in p.file.uses for q in partner) and p.is_main
+    ]
     return part not in chosen or len(chosen) > 1
 
 

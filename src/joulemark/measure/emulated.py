@@ -178,7 +178,7 @@ class Emulated(BoardSession):
                 self.image,
                 subject.operation,
                 [self.exchange(replace(case, subject=subject), n) for n in range(trials)],
-                budget_cycles=contract.cycles_max,
+                budget_cycles=self._way.cycles_max(subject.operation),
             )
             self._decided[known] = len(leaking(found.uses)) if found.runs else None
         decided = self._decided[known]
@@ -261,8 +261,7 @@ class Emulated(BoardSession):
         """Execute once with this trial's own random inputs, and verify the output."""
         machine, device = self.running
         repetitions = case.conditions.repetitions
-        operation = self.algorithm.contract.operation(primitive(case).operation)
-        machine.budget_cycles = operation.cycles_max * repetitions
+        machine.budget_cycles = self._way.cycles_max(primitive(case).operation) * repetitions
         put = self.exchange(case, number)
         for slot, data in put.inputs.items():
             if self._written.get(slot) != data:

@@ -311,7 +311,7 @@ def observe(
         marker=marker,
         port=port,
         cold=True,
-        budget_cycles=algorithm.contract.operation(operation).cycles_max,
+        budget_cycles=implementation.cycles_max(operation),
         met={} if public.address is None else {public.address: public.meet},
     )
     device = Device(machine, attempts=1)
@@ -376,7 +376,7 @@ def observe(
             puts,
             refused=groups,
             wiring=wiring,
-            budget_cycles=algorithm.contract.operation(operation).cycles_max,
+            budget_cycles=implementation.cycles_max(operation),
         ),
     )
 

@@ -79,7 +79,7 @@ def survey(
 
     Args:
         primitive: names or globs.
-        implementation: names or globs; all if not given.
+        implementation: names or globs; all with their kind's main operation if not given.
         operation: names; all that handle a secret if not given.
         board: `BOARDS` if not given.
         compiler: the core's first if not given.
@@ -95,7 +95,7 @@ def survey(
     """
     for flag in opt:
         toolchain.check_optimisation(flag)
-    chosen = list(_chosen(primitive, implementation or ["*"], board or BOARDS))
+    chosen = list(_chosen(primitive, implementation, board or BOARDS))
     toolchain.refuse_missing(
         need
         for where in {where.name: where for where, _ in chosen}.values()
@@ -148,7 +148,7 @@ def _chosen(
             if not any(fnmatchcase(name, pattern) for pattern in primitives):
                 continue
             for way in library.implementations(algorithm):
-                if way.runs_on(board.instruction_set, board.accelerators) and any(
-                    fnmatchcase(way.name, wanted) for wanted in implementations
-                ):
+                named = any(fnmatchcase(way.name, wanted) for wanted in implementations)
+                meant = named if implementations else way.is_main
+                if meant and way.runs_on(board.instruction_set, board.accelerators):
                     yield board, way

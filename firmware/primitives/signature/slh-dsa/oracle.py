@@ -1,14 +1,18 @@
-"""SLH-DSA signatures that pqcrypto verifies, without the trees that signing builds.
+"""SLH-DSA by its definition; pqcrypto verifies each signature.
 
-Verification sees of each tree one leaf and its path. Random paths therefore do, and random one-time
-signatures below the top layer: what they lead to is signed by the layer above. Only the top leaf's
-number must be that of the digest, for which the randomizer is tried until it is. One function here
-computes what a node leads to (FIPS 205, algorithms 8, 11 and 17); the library has the last word.
+What is signed takes all trees of FIPS 205: up to two million hashes, seconds of Python. What is
+only verified does without them, as verification sees of each tree one leaf and its path. Random
+paths therefore do, and random one-time signatures below the top layer: what they lead to is signed
+by the layer above. Only the top leaf's number must be that of the digest, for which the randomizer
+is tried until it is.
 """
 
 import hashlib
-from collections.abc import Iterator
+import hmac
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import count
 
 from pqcrypto.sign import slh_dsa_sha2_128f, slh_dsa_sha2_128s
@@ -17,7 +21,9 @@ from joulemark.oracle import Compute, Inputs, Output
 
 _N = 16
 _CHAINS = 35
-_WOTS_HASH, _WOTS_PK, _TREE, _FORS_TREE, _FORS_ROOTS = range(5)
+_WOTS_HASH, _WOTS_PK, _TREE, _FORS_TREE, _FORS_ROOTS, _WOTS_PRF, _FORS_PRF = range(7)
+_ADDRESS = struct.Struct(">BIII")
+_PURE_EMPTY_CONTEXT = bytes(2)
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,21 @@ class _Set:
     @property
     def layer_height(self) -> int:
         return self.height // self.layers
+
+    @property
+    def fors_bits(self) -> int:
+        return self.fors_trees * self.fors_height
+
+    def parts(self, digest: bytes) -> tuple[list[int], int, int]:
+        """Return a digest's leaves of FORS, and the numbers of a tree and of its leaf."""
+        height, bits = self.layer_height, self.fors_bits
+        sizes = [(bits + 7) // 8, (self.height - height + 7) // 8, (height + 7) // 8]
+        numbers = int.from_bytes(digest[: sizes[0]], "big") >> (8 * sizes[0] - bits)
+        shifts = range(bits - self.fors_height, -1, -self.fors_height)
+        leaves = [numbers >> shift & ((1 << self.fors_height) - 1) for shift in shifts]
+        tree = int.from_bytes(digest[sizes[0] : sizes[0] + sizes[1]], "big")
+        leaf = int.from_bytes(digest[sum(sizes[:2]) : sum(sizes)], "big")
+        return leaves, tree % (1 << (self.height - height)), leaf % (1 << height)
 
 
 _SETS = {
@@ -48,11 +69,15 @@ class _Place:
     layer: int
     tree: int
 
+    @cached_property
+    def _start(self) -> bytes:
+        address = bytes([self.layer]) + self.tree.to_bytes(8, "big")
+        return self.seed + bytes(64 - _N) + address
+
     def hash(self, kind: int, numbers: tuple[int, int, int], data: bytes) -> bytes:
-        """Return F, H or T_l (FIPS 205, section 11.2.1)."""
-        address = bytes([self.layer]) + self.tree.to_bytes(8, "big") + bytes([kind])
-        address += b"".join(number.to_bytes(4, "big") for number in numbers)
-        return hashlib.sha256(self.seed + bytes(64 - _N) + address + data).digest()[:_N]
+        """Return F, H, T_l or PRF (FIPS 205, section 11.2.1)."""
+        address = _ADDRESS.pack(kind, *numbers)
+        return hashlib.sha256(self._start + address + data).digest()[:_N]
 
     def chain(self, key: int, chain: int, value: bytes, steps: range) -> bytes:
         for step in steps:
@@ -79,10 +104,110 @@ def _random(source: bytes) -> Iterator[bytes]:
     return (hashlib.sha256(source + number.to_bytes(4, "big")).digest()[:_N] for number in count())
 
 
+def _digest(randomizer: bytes, public: bytes, message: bytes) -> bytes:
+    """Return H_msg (section 11.2.1), of as many bytes as two hashes have."""
+    inner = hashlib.sha256(randomizer + public + message).digest()
+    start = randomizer + public[:_N] + inner
+    return b"".join(hashlib.sha256(start + bytes([0, 0, 0, i])).digest() for i in range(2))
+
+
+class _Signer:
+    """A secret key whose trees are built as signing needs them."""
+
+    def __init__(self, chosen: _Set, secret_key: bytes) -> None:
+        self._set = chosen
+        self._seed, self._prf, self._public = (secret_key[i : i + _N] for i in range(0, 48, _N))
+        self.public_key = self._public + self._built(chosen.layers - 1, 0, 0, None)[0]
+
+    def _secret(self, place: _Place, kind: int, numbers: tuple[int, int, int]) -> bytes:
+        return place.hash(kind, numbers, self._seed)
+
+    def _built(
+        self, layer: int, tree: int, wanted: int, message: bytes | None
+    ) -> tuple[bytes, list[bytes]]:
+        """Return a tree's root, and a message signed by one of its leaves (algorithm 10)."""
+        place = _Place(self._public, layer, tree)
+        digits = [0] * _CHAINS if message is None else _digits(message)
+        chains: list[bytes] = []
+
+        def leaf(number: int) -> bytes:
+            ends = []
+            for i, digit in enumerate(digits):
+                value = self._secret(place, _WOTS_PRF, (number, i, 0))
+                if number == wanted:
+                    value = place.chain(number, i, value, range(digit))
+                    chains.append(value)
+                    ends.append(place.chain(number, i, value, range(digit, 15)))
+                else:
+                    ends.append(place.chain(number, i, value, range(15)))
+            return place.hash(_WOTS_PK, (number, 0, 0), b"".join(ends))
+
+        def node(height: int, index: int, pair: bytes) -> bytes:
+            return place.hash(_TREE, (0, height, index), pair)
+
+        root, path = _tree(leaf, node, self._set.layer_height, 0, wanted)
+        return root, [*chains, *path]
+
+    def sign(self, message: bytes, random: bytes) -> bytes:
+        """Return a signature of a message that has its prefix (algorithm 19)."""
+        randomizer = hmac.digest(self._prf, random + message, "sha256")[:_N]
+        leaves, tree, leaf = self._set.parts(_digest(randomizer, self.public_key, message))
+        place, parts, roots = _Place(self._public, 0, tree), [randomizer], []
+
+        def fors_leaf(number: int) -> bytes:
+            secret = self._secret(place, _FORS_PRF, (leaf, 0, number))
+            return place.hash(_FORS_TREE, (leaf, 0, number), secret)
+
+        def fors_node(height: int, index: int, pair: bytes) -> bytes:
+            return place.hash(_FORS_TREE, (leaf, height, index), pair)
+
+        for i, chosen in enumerate(leaves):
+            first = i << self._set.fors_height
+            root, path = _tree(fors_leaf, fors_node, self._set.fors_height, first, chosen)
+            parts += [self._secret(place, _FORS_PRF, (leaf, 0, first + chosen)), *path]
+            roots.append(root)
+        node = place.hash(_FORS_ROOTS, (leaf, 0, 0), b"".join(roots))
+        for layer in range(self._set.layers):
+            node, signed = self._built(layer, tree, leaf, node)
+            parts += signed
+            leaf, tree = tree % (1 << self._set.layer_height), tree >> self._set.layer_height
+        return b"".join(parts)
+
+
+def _tree(
+    leaf: Callable[[int], bytes],
+    node: Callable[[int, int, bytes], bytes],
+    height: int,
+    first: int,
+    wanted: int,
+) -> tuple[bytes, list[bytes]]:
+    """Return a tree's root, and the path of a leaf; leaves are numbered from `first` on."""
+    row = [leaf(first + number) for number in range(1 << height)]
+    path = []
+    for level in range(1, height + 1):
+        path.append(row[wanted >> (level - 1) ^ 1])
+        start = first >> level
+        row = [node(level, start + i // 2, row[i] + row[i + 1]) for i in range(0, len(row), 2)]
+    return row[0], path
+
+
+@lru_cache(maxsize=16)
+def _signer(variant: str, secret_key: bytes) -> _Signer:
+    return _Signer(_SETS[variant][0], secret_key)
+
+
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Derive the public key, and sign the message with an empty context."""
+    signer, library = _signer(variant, inputs.secret_key), _SETS[variant][1]
+    signature = signer.sign(_PURE_EMPTY_CONTEXT + inputs.message, inputs.seed)
+    library.verify(signer.public_key, inputs.message, signature)  # raises what is wrong
+    return Output(public_key=signer.public_key, signature=signature)
+
+
+def compute_to_verify(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Make a public key, and a signature of the message with an empty context that it verifies."""
     chosen, library = _SETS[variant]
-    height, bits = chosen.layer_height, chosen.fors_trees * chosen.fors_height
+    height = chosen.layer_height
     values = _random(inputs.secret_key)
     seed = inputs.secret_key[-_N:]
     # The top layer's leaf, of its own secret keys, and so the root of all.
@@ -93,23 +218,15 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     ends = [top.chain(top_leaf, i, secret, range(15)) for i, secret in enumerate(secrets)]
     node = top.hash(_WOTS_PK, (top_leaf, 0, 0), b"".join(ends))
     public = seed + top.root(_TREE, 0, top_leaf, node, top_path)
-    sizes = [(bits + 7) // 8, (chosen.height - height + 7) // 8, (height + 7) // 8]
     for randomizer in _random(inputs.seed + inputs.secret_key):
-        start = randomizer + seed
-        inner = hashlib.sha256(randomizer + public + bytes(2) + inputs.message).digest()
-        blocks = (hashlib.sha256(start + inner + bytes([0, 0, 0, i])).digest() for i in range(2))
-        digest = b"".join(blocks)[: sum(sizes)]
-        tree = int.from_bytes(digest[sizes[0] : sizes[0] + sizes[1]], "big")
-        tree %= 1 << (chosen.height - height)
+        digest = _digest(randomizer, public, _PURE_EMPTY_CONTEXT + inputs.message)
+        leaves, tree, leaf = chosen.parts(digest)
         if tree >> (chosen.height - 2 * height) == top_leaf:
             break
-    leaf = int.from_bytes(digest[sum(sizes[:2]) :], "big") % (1 << height)
     parts = [randomizer]
     place, roots = _Place(seed, 0, tree), []
-    numbers = int.from_bytes(digest[: sizes[0]], "big") >> (8 * sizes[0] - bits)
-    for i in range(chosen.fors_trees):
-        shift = bits - (i + 1) * chosen.fors_height
-        index = i << chosen.fors_height | numbers >> shift & ((1 << chosen.fors_height) - 1)
+    for i, fors_leaf in enumerate(leaves):
+        index = i << chosen.fors_height | fors_leaf
         secret, path = next(values), [next(values) for _ in range(chosen.fors_height)]
         parts += [secret, *path]
         node = place.hash(_FORS_TREE, (leaf, 0, index), secret)

@@ -1,4 +1,4 @@
-/* SLH-DSA (FIPS 205) with SHA-256 and n = 16; verification alone. */
+/* SLH-DSA (FIPS 205) with SHA-256 and n = 16; messages are signed with an empty context. */
 #ifndef SLHDSA_H_INCLUDED
 #define SLHDSA_H_INCLUDED
 
@@ -19,11 +19,11 @@ typedef struct {
     char unused; /* all working data is on the stack */
 } slhdsa_ctx;
 
-/* These two are not here, and return CRYPTO_BAD_TAG. */
+/* A secret key is SK.seed, SK.prf and PK.seed. An implementation signs or verifies; what it does
+   not do returns CRYPTO_BAD_TAG. */
 crypto_status slhdsa_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status slhdsa_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
                           const uint8_t *seed, const uint8_t *message, size_t length);
-/* Verifies with an empty context. */
 crypto_status slhdsa_verify(const uint8_t *signature, const uint8_t *public_key,
                             const uint8_t *message, size_t length);
 

@@ -187,7 +187,7 @@ def _implementations(
     return [
         i
         for i in every
-        if _matches(i.name, campaign.implementation or ("*",))
+        if (_matches(i.name, campaign.implementation) if campaign.implementation else i.is_main)
         and i.runs_on(target.core, target.beside)
         and not (own and i.parts[0].is_shipped)
     ]

@@ -234,7 +234,9 @@ def check_possible(asked: Question) -> Mapping[int, Sequence[Implementation]]:
             way
             for algorithm in some
             for way in library().implementations(algorithm)
-            if way.runs_on(core, accelerators) and (named or not way.is_on_request(core))
+            if way.runs_on(core, accelerators)
+            and (named or not way.is_on_request(core))
+            and (asked.implementations or way.is_main)
         ]
         for size, some in by_size.items()
     }

@@ -219,7 +219,8 @@ def implementations(board: Board, signature: Signature) -> list[Implementation]:
     RAM, what saves memory comes first, otherwise last.
     """
     algorithm = library()[signature.algorithm]
-    able = [w for w in library().implementations(algorithm) if w.runs_on(board.instruction_set)]
+    every = library().implementations(algorithm)
+    able = [way for way in every if way.is_main and way.runs_on(board.instruction_set)]
     memories = chips.load_chip(board.chip).memories
     is_small = max(m.size for m in memories if m.kind == "ram") < SMALL_RAM_BYTES
 
