@@ -333,7 +333,7 @@ _STAGES = (
     ("measure",),
     ("conduct",),
     ("report", "studies", "simulated"),
-    ("interface", "cli"),
+    ("interface", "cli", "twister"),
 )
 """Rooms in the order of the data flow; a subject's own modules are where `_stage` says."""
 _OF_SUBJECTS = {"measure": "conduct", "page": "report", "options": "campaign"}
