@@ -138,17 +138,22 @@ static void split(uint8_t digits[CHAINS + 1], const uint8_t *message) {
     digits[DIGITS + 2] = (uint8_t)(sum & 15);
 }
 
-/* Takes the numbers of a tree and of its leaf from a digest (algorithm 19, lines 7 to 10). */
-static uint32_t leaf_and_tree(const uint8_t *digest, uint64_t *tree) {
+typedef struct {
+    uint64_t tree;
+    uint32_t leaf;
+} place;
+
+/* The numbers of a tree and of its leaf in a digest (algorithm 19, lines 7 to 10). */
+static place place_in(const uint8_t *digest) {
+    place p = {0, 0};
     const uint8_t *numbers = digest + FORS_BYTES;
-    uint32_t leaf = 0;
-    *tree = 0;
     for (unsigned i = 0; i < TREE_BYTES; i++)
-        *tree = *tree << 8 | *numbers++;
+        p.tree = p.tree << 8 | *numbers++;
     for (unsigned i = 0; i < LEAF_BYTES; i++)
-        leaf = leaf << 8 | *numbers++;
-    *tree &= ((uint64_t)1 << (SLHDSA_H - LAYER_HEIGHT)) - 1;
-    return leaf & ((1u << LAYER_HEIGHT) - 1);
+        p.leaf = p.leaf << 8 | *numbers++;
+    p.tree &= ((uint64_t)1 << (SLHDSA_H - LAYER_HEIGHT)) - 1;
+    p.leaf &= (1u << LAYER_HEIGHT) - 1;
+    return p;
 }
 
 static void set_tree(hashes *h, unsigned layer, uint64_t tree) {

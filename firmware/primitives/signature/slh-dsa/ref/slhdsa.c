@@ -71,9 +71,10 @@ crypto_status slhdsa_verify(const uint8_t *signature, const uint8_t *public_key,
                             const uint8_t *message, size_t length) {
     uint8_t digest[SHA256_DIGEST_BYTES + DIGEST_BYTES], node[N];
     hashes h;
-    uint64_t tree;
     digest_message(digest, signature, public_key, message, length);
-    uint32_t leaf = leaf_and_tree(digest, &tree);
+    place at = place_in(digest);
+    uint64_t tree = at.tree;
+    uint32_t leaf = at.leaf;
     begin(&h, public_key);
     set_tree(&h, 0, tree);
     signature = fors_key(&h, node, signature + N, digest, leaf);

@@ -149,14 +149,15 @@ crypto_status slhdsa_sign(uint8_t *signature, const uint8_t *secret_key, const u
     uint8_t digest[SHA256_DIGEST_BYTES + DIGEST_BYTES], digits[CHAINS + 1], node[N];
     forest f = {.seed = secret_key, .digits = digits};
     sha256_ctx s;
-    uint64_t tree;
     uint32_t bits = 0;
     unsigned held = 0;
     make_randomizer(signature, secret_key + SK_PRF, seed, message, length);
     digest_message(digest, signature, public_key, message, length);
     crypto_public(digest, sizeof digest); /* of what whoever verifies has */
     signature += N;
-    f.key_pair = leaf_and_tree(digest, &tree);
+    place at = place_in(digest);
+    uint64_t tree = at.tree;
+    f.key_pair = at.leaf;
     begin(&f.h, secret_key + PK_SEED);
     set_tree(&f.h, 0, tree);
     set_type(&f.h, FORS_ROOTS, f.key_pair);
