@@ -443,7 +443,7 @@ def _show_updates(answer: "UpdateAnswer", by: By, top: int, use: UseOptions, for
             typer.echo(figures(rows, errors, form))
             return
         say(f"{answer.question}\n")
-        say(figures(rows, errors, form, _UPDATES_LEFT_OUT))
+        say(figures(_starred(rows, form), errors, form, _UPDATES_LEFT_OUT))
         hidden = len(in_order) - len(chosen)
         say(
             "\n*: on the Pareto front of boot, energy, flash and RAM"
@@ -577,7 +577,7 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
     padded = [row["primitive"] for row in rows if row.get("bytes", asked_bytes) != asked_bytes]
     if not padded:
         rows = [{name: row[name] for name in row if name != "bytes"} for row in rows]
-    say(figures(rows, errors, form, _FIRST_LEFT_OUT))
+    say(figures(_starred(rows, form), errors, form, _FIRST_LEFT_OUT))
     hidden = len(good) - len(rows)
     more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
     say(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")
@@ -594,14 +594,20 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
         say(line)
 
 
-_FIRST_LEFT_OUT = ("bits", "RAM", "stack", "front", "secrets", "time µs")
+def _starred(rows: "Sequence[Mapping[str, Any]]", form: Form) -> list[dict[str, Any]]:
+    """Return rows for a terminal, where the column of stars is as narrow as a star."""
+    title = "*" if form is Form.TEXT else "front"
+    return [{title if n == "front" else n: v for n, v in row.items()} for row in rows]
+
+
+_FIRST_LEFT_OUT = ("bits", "RAM", "stack", "secrets", "time µs")
 """Columns that a narrow terminal omits, in this order."""
 
 
 _SEVERAL_LEFT_OUT = ("bits", "secrets", "RAM", "stack", "build", "flash", "time µs")
 
 
-_UPDATES_LEFT_OUT = ("bits", "stack", "build", "RAM", "front")
+_UPDATES_LEFT_OUT = ("bits", "stack", "build", "RAM")
 
 
 def _named(option: "Option") -> str:

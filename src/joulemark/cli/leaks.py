@@ -128,6 +128,8 @@ def leaks(
     of your own in which secrets decide something.
     """
     if image is not None:
+        if not image.exists():
+            raise InputError("no such file", str(image), "a primitive goes with --primitive")
         if primitive:
             raise InputError("is measured instead of a program", "--primitive", "give one of them")
         _own_program(image, board or [], call, secret or [], max_cycles, one_way=one_way, form=form)
