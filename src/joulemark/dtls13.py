@@ -16,7 +16,7 @@ from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, mlkem, x25519
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM
 
 from joulemark.errors import VerificationError
 
@@ -33,6 +33,9 @@ NAMES = {
     FINISHED: "Finished",
 }
 X25519, P256, X25519MLKEM768 = 0x1D, 0x17, 0x11EC
+GCM, CCM, CCM_8 = 0x1301, 0x1304, 0x1305
+"""TLS_AES_128_GCM_SHA256, TLS_AES_128_CCM_SHA256, TLS_AES_128_CCM_8_SHA256."""
+_TAG_BYTES = {CCM: 16, CCM_8: 8}
 _KEY_SHARE, _PRE_SHARED_KEY, _CONNECTION_ID, _COOKIE = 51, 41, 54, 44
 _RETRY = hashlib.sha256(b"HelloRetryRequest").digest()
 _HASH = 32
@@ -47,7 +50,6 @@ class Secrets:
     """The external pre-shared key; empty where there is none."""
     client_ephemeral: bytes = b""
     """The client's secret key; empty without an (EC)DHE."""
-    tag_bytes: int = 8
     anchor: x509.Certificate | None = None
     """The authority that signs both certificates; none: raw public keys."""
 
@@ -86,13 +88,14 @@ class Record:
 @dataclass
 class _Keys:
     secret: bytes
-    tag_bytes: int
+    suite: int
     expected: int = 0
     used: dict[int, bytes] = field(default_factory=dict)
     """Ciphertext by record number."""
 
     def __post_init__(self) -> None:
-        self.aead = AESCCM(expand(self.secret, "key", b"", 16), tag_length=self.tag_bytes)
+        key = expand(self.secret, "key", b"", 16)
+        self.aead = AESGCM(key) if self.suite == GCM else AESCCM(key, _TAG_BYTES[self.suite])
         self.iv = expand(self.secret, "iv", b"", 12)
         self.number_key = expand(self.secret, "sn", b"", 16)
 
@@ -172,6 +175,8 @@ class Witness:
         self.certificates: dict[Side, x509.Certificate] = {}
         """Those that were sent, each signed by the anchor."""
         self._early = _extract(bytes(_HASH), secrets.psk or bytes(_HASH))
+        self.suite = 0
+        """The server's choice."""
         self.exporter = b""
         """The exporter's main secret, once the server's Finished has been seen."""
         self.finished: set[Side] = set()
@@ -326,7 +331,9 @@ class Witness:
         data = _Bytes(body)
         data.take(2)
         random = data.take(32)
-        data.take(4)
+        data.take(1)
+        self.suite = data.number(2)
+        data.take(1)
         extensions = _extensions(data.vector(2))
         if random == _RETRY:
             hello = self._done["client", 0]
@@ -370,7 +377,7 @@ class Witness:
         sides: tuple[Side, Side] = ("client", "server")
         base = {side: expand(secret, f"{side[0]} {label} traffic", now, _HASH) for side in sides}
         for side, traffic in base.items():
-            self._keys[side, epoch] = _Keys(traffic, self._secrets.tag_bytes)
+            self._keys[side, epoch] = _Keys(traffic, self.suite)
         return base
 
     def _public_key(self, sender: Side) -> object:

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "dtls13.h"
+#include "suite.h"
 #if DTLS13_X509
 #include "certificates.h"
 #endif
@@ -320,6 +321,11 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone) {
     return 0;
 }
 
+#define SUITE_NAME                                                                                 \
+    (SUITE == 0x1301   ? "TLS13-AES128-GCM-SHA256"                                                 \
+     : SUITE == 0x1305 ? "TLS13-AES128-CCM-8-SHA256"                                               \
+                       : "TLS13-AES128-CCM-SHA256")
+
 static const uint8_t *waiting;
 static size_t waiting_length;
 
@@ -344,7 +350,7 @@ static unsigned int psk_client(WOLFSSL *ssl, const char *hint, char *identity, u
     (void)ssl, (void)hint, (void)most, (void)key_most;
     strcpy(identity, "I");
     memcpy(key, PSK, sizeof PSK);
-    *suite = DTLS13_TAG_BYTES == 8 ? "TLS13-AES128-CCM-8-SHA256" : "TLS13-AES128-CCM-SHA256";
+    *suite = SUITE_NAME;
     return sizeof PSK;
 }
 
@@ -354,7 +360,7 @@ static unsigned int psk_server(WOLFSSL *ssl, const char *identity, unsigned char
     if (strcmp(identity, "I") != 0)
         return 0;
     memcpy(key, PSK, sizeof PSK);
-    *suite = DTLS13_TAG_BYTES == 8 ? "TLS13-AES128-CCM-8-SHA256" : "TLS13-AES128-CCM-SHA256";
+    *suite = SUITE_NAME;
     return sizeof PSK;
 }
 
@@ -372,10 +378,7 @@ static void foreign_begin(side *s) {
         require(*ctx != NULL, "no context");
         wolfSSL_CTX_SetIORecv(*ctx, foreign_receive);
         wolfSSL_CTX_SetIOSend(*ctx, foreign_send);
-        require(wolfSSL_CTX_set_cipher_list(
-                    *ctx, DTLS13_TAG_BYTES == 8 ? "TLS13-AES128-CCM-8-SHA256"
-                                                : "TLS13-AES128-CCM-SHA256") == WOLFSSL_SUCCESS,
-                "no suite");
+        require(wolfSSL_CTX_set_cipher_list(*ctx, SUITE_NAME) == WOLFSSL_SUCCESS, "no suite");
 #if !CREDENTIAL_SCHEME
         wolfSSL_CTX_set_psk_client_tls13_callback(*ctx, psk_client);
         wolfSSL_CTX_set_psk_server_tls13_callback(*ctx, psk_server);

@@ -11,7 +11,8 @@ from joulemark.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, VERIFY
 from joulemark.errors import VerificationError
 
 PSK = Variant("none")
-PSK_X25519 = Variant("x25519", macros=(("DTLS13_COOKIE", 1), ("DTLS13_TAG_BYTES", 16)))
+LONG_TAG = (("DTLS13_TAG_BYTES", 16),)
+PSK_X25519 = Variant("x25519", macros=(("DTLS13_COOKIE", 1), *LONG_TAG), suite="gcm")
 PSK_P256 = Variant("ecdh-p256")
 RPK_ED25519 = Variant("x25519", "ed25519")
 RPK_P256 = Variant("ecdh-p256", "ecdsa-p256")
@@ -26,7 +27,7 @@ VARIANTS = {
     "x509-p256": X509_P256,
 }
 MLKEM_768 = (("MLKEM_K", 3), ("MLKEM_ETA1", 2), ("MLKEM_DU", 10), ("MLKEM_DV", 4))
-HYBRID = Variant("x25519mlkem768", macros=(*MLKEM_768, ("DTLS13_MESSAGE_BYTES", 1472)))
+HYBRID = Variant("x25519mlkem768", macros=(*MLKEM_768, ("DTLS13_MESSAGE_BYTES", 1472), *LONG_TAG))
 TAG_BYTES = 8
 
 

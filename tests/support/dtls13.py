@@ -25,7 +25,8 @@ PSK = bytes(range(16))
 LABEL = "EXPORTER-joulemark"
 _FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror")
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-_ALWAYS = ("aead/ccm/ref", "block-cipher/aes/ref", "hash/sha-256/ref")
+_ALWAYS = ("block-cipher/aes/ref", "hash/sha-256/ref")
+_SUITE = {"ccm": "aead/ccm/ref", "gcm": "aead/gcm/multiply"}
 _EXCHANGE = {
     "none": (),
     "x25519": ("key-agreement/x25519/limbs32",),
@@ -46,6 +47,7 @@ class Variant:
     exchange: str
     credential: str = "none"
     macros: tuple[tuple[str, int], ...] = ()
+    suite: str = "ccm"
 
     def macro(self, name: str) -> int:
         """Return a macro's value, its part's by default."""
@@ -64,9 +66,19 @@ def build(variant: Variant, to: Path, *more: str, harness: Path = HOST) -> Path:
     (over / "over.h").write_text(headers.alias(kind, "aes", "block-cipher"))
     ways = [
         PRIMITIVES / way
-        for way in (*_ALWAYS, *_EXCHANGE[variant.exchange], *_CREDENTIAL[variant.credential])
+        for way in (
+            *_ALWAYS,
+            _SUITE[variant.suite],
+            *_EXCHANGE[variant.exchange],
+            *_CREDENTIAL[variant.credential],
+        )
     ]
-    parts = [DTLS / "exchange" / variant.exchange, DTLS / "credential" / variant.credential]
+    chosen = {
+        "suite": variant.suite,
+        "exchange": variant.exchange,
+        "credential": variant.credential,
+    }
+    parts = [DTLS / interface / part for interface, part in chosen.items()]
     folders = [over, DTLS, *parts, PROGRAM, PRIMITIVES]
     folders += [folder for way in ways for folder in (way, *list(way.parents)[:2])]
     sources = [
@@ -122,9 +134,8 @@ def witnessed(variant: Variant, lines: list[str]) -> Seen:
     words = [line.split() for line in lines]
     ephemeral = next((bytes.fromhex(w[1]) for w in words if w[0] == "ephemeral"), b"")
     psk = PSK if variant.credential == "none" else b""
-    tag = variant.macro("DTLS13_TAG_BYTES")
     anchor = Parties(variant.credential).anchor if variant.macro("DTLS13_X509") else None
-    secrets = Secrets(psk=psk, client_ephemeral=ephemeral, tag_bytes=tag, anchor=anchor)
+    secrets = Secrets(psk=psk, client_ephemeral=ephemeral, anchor=anchor)
     seen = Seen(Witness(secrets))
     for sender, datagram in _datagrams(words):
         seen.records += seen.witness.sees(sender, datagram)

@@ -55,7 +55,6 @@ def read(talk: Talk) -> list[Account]:
         Secrets(
             psk=_PSK if has_psk else b"",
             client_ephemeral=ephemeral,
-            tag_bytes=talk.define.get("DTLS13_TAG_BYTES", 8),
             anchor=Parties(credential).anchor if has_certificates else None,
         )
     )

@@ -1,5 +1,6 @@
 /* The client's messages. */
 #include "internal.h"
+#include "suite.h"
 
 #if DTLS13_CLIENT
 
@@ -57,7 +58,7 @@ void client_begin(dtls13 *tls) {
 #endif
     at += DTLS13_RANDOM_BYTES;
     at = write_number(at, 0, 2); /* no session, no legacy_cookie */
-    at = write_number(write_number(at, 2, 2), DTLS13_SUITE, 2);
+    at = write_number(write_number(at, 2, 2), SUITE, 2);
     at = write_number(at, 0x0100, 2); /* no compression */
     at = tls->flight + EXTENSIONS_AT + 2;
 #if EXCHANGE_GROUP
@@ -129,7 +130,7 @@ static enum alert take_server_hello(dtls13 *tls, const uint8_t *body, size_t len
     reader extensions = read_vector(&in, 2);
     if (!is_read(&in))
         return DECODE_ERROR;
-    if (version != VERSION_LEGACY || session != 0 || suite != DTLS13_SUITE || compression != 0)
+    if (version != VERSION_LEGACY || session != 0 || suite != SUITE || compression != 0)
         return ILLEGAL_PARAMETER;
     int is_retry = crypto_equal(random, RETRY, sizeof RETRY);
     while (extensions.left > 0) {

@@ -1,4 +1,4 @@
-/* DTLS 1.3 (RFC 9147 over RFC 8446) with AES-128-CCM and SHA-256: one association, without input,
+/* DTLS 1.3 (RFC 9147 over RFC 8446) with AES-128 and SHA-256: one association, without input,
    output or time of its own. The owner gives it the datagrams that arrive, sends those that it
    makes, and tells it when its timer has run out.
 
@@ -10,7 +10,8 @@
          on expiry dtls13_expired(&tls); else give it to dtls13_input() until nothing is left of it
      }
 
-   A build has one way to authenticate, by the parts behind two interfaces:
+   A build has one suite and one way to authenticate, by the parts behind three interfaces:
+   - `suite`: AES-128-CCM or -GCM;
    - `exchange`: the group of the (EC)DHE, or none;
    - `credential`: the signatures of raw public keys or, with DTLS13_X509, of certificates; none: an
      external pre-shared key, with the exchange (psk_dhe_ke) or, where there is none, alone (psk_ke,
@@ -39,7 +40,6 @@ enum {
     DTLS13_KEY_BYTES = 16,
     DTLS13_NONCE_BYTES = 12,
     DTLS13_RANDOM_BYTES = 32,
-    DTLS13_SUITE = DTLS13_TAG_BYTES == 8 ? 0x1305 : 0x1304, /* TLS_AES_128_CCM(_8)_SHA256 */
     DTLS13_COOKIE_BYTES_MAX = 80,
     DTLS13_PIECES = 16, /* records of a flight */
     DTLS13_SENT = 16,   /* records that an ACK may name */

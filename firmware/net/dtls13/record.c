@@ -2,7 +2,7 @@
    record numbers. */
 #include "internal.h"
 
-#include "ccm.h"
+#include "suite.h"
 
 /* The unified header's first byte (section 4). */
 enum {
@@ -73,15 +73,15 @@ OUT_OF_LINE static crypto_status crypt(const dtls13_keys *keys, uint32_t sequenc
                                        const uint8_t *header, size_t header_length, uint8_t *text,
                                        size_t length, int decrypt) {
     uint8_t nonce[DTLS13_NONCE_BYTES];
-    ccm_ctx cipher;
+    suite_ctx cipher;
     crypto_status status;
     const aead_message m = {nonce, sizeof nonce, header,        header_length,   text,
                             text,  length,       text + length, DTLS13_TAG_BYTES};
     write_bytes(nonce, keys->iv, sizeof nonce);
     for (unsigned i = 0; i < 4; i++)
         nonce[sizeof nonce - 1 - i] ^= (uint8_t)(sequence >> (8 * i));
-    ccm_init(&cipher, keys->key);
-    status = decrypt ? ccm_decrypt(&cipher, &m) : ccm_encrypt(&cipher, &m);
+    suite_init(&cipher, keys->key);
+    status = decrypt ? suite_decrypt(&cipher, &m) : suite_encrypt(&cipher, &m);
     crypto_wipe(&cipher, sizeof cipher);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The server's messages. */
 #include "internal.h"
+#include "suite.h"
 
 #if DTLS13_SERVER
 
@@ -27,9 +28,8 @@ static void write_retry(dtls13 *tls, const uint8_t hello_hash[HASH]) {
         0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8,
         0x33, 0x9c,
         /* session, suite, compression, extensions: supported_versions, cookie */
-        0, DTLS13_SUITE >> 8, DTLS13_SUITE & 0xff, 0, 0, 6 + 6 + COOKIE_BYTES, 0,
-        SUPPORTED_VERSIONS, 0, 2, VERSION >> 8, VERSION & 0xff, 0, COOKIE, 0, 2 + COOKIE_BYTES, 0,
-        COOKIE_BYTES};
+        0, SUITE >> 8, SUITE & 0xff, 0, 0, 6 + 6 + COOKIE_BYTES, 0, SUPPORTED_VERSIONS, 0, 2,
+        VERSION >> 8, VERSION & 0xff, 0, COOKIE, 0, 2 + COOKIE_BYTES, 0, COOKIE_BYTES};
     uint8_t mac[HASH];
     transcript_retry(tls, hello_hash);
     tls->next_sequence = 0;
@@ -136,7 +136,7 @@ static enum alert parse(const uint8_t *body, size_t length, offer *out) {
     if (version != VERSION_LEGACY || legacy_cookie.left != 0 || compression.left != 1 ||
         compression.at[0] != 0)
         return ILLEGAL_PARAMETER;
-    if (!contains(suites, 2, DTLS13_SUITE))
+    if (!contains(suites, 2, SUITE))
         return HANDSHAKE_FAILURE;
     uint32_t seen_low = 0, seen_high = 0; /* extensions 0 to 63 */
     while (extensions.left > 0) {
@@ -209,7 +209,7 @@ static enum alert answer(dtls13 *tls, const offer *from) {
     at = write_number(at, VERSION_LEGACY, 2);
     config->random(at, DTLS13_RANDOM_BYTES);
     at = write_number(at + DTLS13_RANDOM_BYTES, 0, 1);
-    at = write_number(write_number(at, DTLS13_SUITE, 2), 0, 1);
+    at = write_number(write_number(at, SUITE, 2), 0, 1);
     extensions = at;
     at += 2;
 #if EXCHANGE_GROUP
