@@ -3,7 +3,7 @@
 All times are emulated and independent of the machine that this runs on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Literal, final
 
@@ -455,11 +455,22 @@ class Machine:
         Raises:
             EngineError: an address is beyond the address space.
         """
-    def serve_gdb(self, host: str, port: int) -> None:
+    def serve_gdb(
+        self,
+        host: str,
+        port: int,
+        energy: Callable[[dict[str, list[PowerInterval]], int], str] | None = None,
+    ) -> None:
         """Serve one debugger over GDB's remote serial protocol until it disconnects.
 
-        It can use registers, memory, single steps, breakpoints, and watchpoints for writes that
-        change a value. Its actions cost no emulated time.
+        It can use registers, memory, single steps, breakpoints, and watchpoints for reads and for
+        writes that change a value. It can ask with `monitor`, and go back: the machine is then run
+        again from its start. Its actions cost no emulated time.
+
+        Args:
+            host: the address to listen at.
+            port: the port to listen at.
+            energy: says what was drawn, of power states by part until a time in ps.
 
         Raises:
             EngineError: the port is not available, or the debugger broke the protocol.

@@ -42,14 +42,14 @@ def images() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def served(image: str, chip: str) -> Iterator[int]:
+def served(image: str, chip: str, kind: str = "--chip") -> Iterator[int]:
     """Run the command, waiting for a debugger at a port."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port: int = probe.getsockname()[1]
     code = "from joulemark.cli import main; main()"
     serving = subprocess.Popen(
-        [sys.executable, "-c", code, "exec", image, "--chip", chip, "--gdb", f":{port}"],
+        [sys.executable, "-c", code, "exec", image, kind, chip, "--gdb", f":{port}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -148,6 +148,132 @@ print $s2"""
         )
     values = re.findall(r"^\$\d+ = (.*)$", done.stdout, re.MULTILINE)
     assert values == ["1.5", "0xf0000000", "0"], done.stdout + done.stderr
+
+
+BACK = """\
+set confirm off
+set tcp connect-timeout 30
+target remote localhost:{port}
+break main
+continue
+print/x $pc
+monitor cycles
+stepi
+stepi
+stepi
+print/x $pc
+reverse-stepi
+reverse-stepi
+reverse-stepi
+print/x $pc
+monitor cycles
+break hal_serial_read
+continue
+print/x $pc
+set var $r10 = 0x1234
+stepi
+reverse-stepi
+print/x $r10
+delete 2
+reverse-continue
+print/x $pc
+monitor cycles
+monitor nonsense
+reverse-continue
+print/x $pc"""
+
+
+@pytest.mark.parametrize("chip", ["msp430f1611", "cc2538", "rp2350"])
+def test_gdb_goes_back(chip: str, images: dict[str, str]) -> None:
+    """What was stepped over is stepped over backwards, with what the debugger changed."""
+    image = images.get(chip)
+    if image is None:
+        library = Library.load()
+        way = library.implementation(library["xtea"], "ref")
+        image = str(build_image(way, boards.load_board("raspberry-pi-pico-2")).path)
+    with served(image, chip) as port:
+        done = subprocess.run(
+            [
+                *(*_debugger(chip), "--batch", "-nx", "-ex", f"file {image}"),
+                *(*_each(BACK.format(port=port)), "-ex", "detach"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    shown = done.stdout + done.stderr
+    values = [int(v, 16) for v in re.findall(r"^\$\d+ = (0x\w+)$", done.stdout, re.MULTILINE)]
+    assert len(values) == 7, shown
+    main, later, back, reading, register, main_again, start = values
+    assert later != main == back == main_again, shown
+    assert register == 0x1234, shown
+    assert reading not in {main, start}, shown
+    cycles = re.findall(r"^(\d+ cycles.*)$", shown, re.MULTILINE)
+    assert len(cycles) == 3, shown
+    assert len(set(cycles)) == 1, "at main, each time"
+    assert "unknown: nonsense" in shown
+    assert re.search("reverse-execution history|recorded history", shown), shown
+    assert start != main
+
+
+def test_going_back_undoes_a_watched_write(images: dict[str, str]) -> None:
+    from joulemark._engine import Image, Machine
+
+    chip = "cc2538"
+    image = Image.load(images[chip])
+    alone = Machine(chips.load_chip(chip), image)
+    alone.run(until=image.resolve("main") & ~1)
+    below = alone.registers["sp"] - 8
+    with served(images[chip], chip) as port:
+        remote = Remote(port)
+        assert remote(f"M{below:x},8:{'a5' * 8}") == "OK"
+        assert remote(f"Z2,{below:x},8") == "OK"
+        remote("c")
+        after = remote.registers()
+        assert remote(f"m{below:x},8") != "a5" * 8
+        assert "watch" in remote("bc")
+        before = remote.registers()
+        assert remote(f"m{below:x},8") == "a5" * 8
+        remote("s")
+        assert remote.registers() == after != before
+        assert "watch" in remote("bc")
+        assert "replaylog:begin" in remote("bc"), "the debugger's own write is none"
+        remote.close()
+
+
+def test_monitor_tells_cycles_energy_and_snapshots(images: dict[str, str]) -> None:
+    text = """\
+set tcp connect-timeout 30
+target remote localhost:{port}
+monitor registers
+monitor snapshot reset
+break main
+continue
+monitor energy
+monitor snapshots
+monitor restore reset
+maintenance flush register-cache
+print/x $pc
+monitor cycles
+monitor restore nowhere"""
+    with served(images["cc2538"], "openmote-cc2538", "--board") as port:
+        done = subprocess.run(
+            [
+                *(*_debugger("cc2538"), "--batch", "-nx", "-ex", f"file {images['cc2538']}"),
+                *(*_each(text.format(port=port)), "-ex", "detach"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    shown = done.stdout + done.stderr
+    assert re.search(r"^ *r0 [0-9a-f]{8} ", shown, re.MULTILINE), shown
+    assert re.search(r"^[\d.,]+ µJ \(\w+\); now mcu active 13 mA", shown, re.MULTILINE), shown
+    assert "reset: cycle 0" in shown
+    assert re.search(r"^0 cycles, 0 of them asleep; 0 instructions; 0 ps", shown, re.MULTILINE)
+    assert "no snapshot nowhere" in shown
 
 
 def _each(commands: str) -> list[str]:
@@ -249,12 +375,65 @@ def test_a_write_is_watched_for(chip: str, images: dict[str, str]) -> None:
         remote = Remote(port)
         assert remote(f"M{below:x},{size:x}:{'a5' * size}") == "OK"
         assert remote(f"Z2,{below:x},{size:x}") == "OK"
-        assert remote(f"Z3,{below:x},{size:x}") != "OK", "reads are not watched"
         stopped = remote("c")
         assert f"watch:{below:x};" in re.sub(r":0+", ":", stopped)
         assert remote(f"m{below:x},{size:x}") != "a5" * size
         assert remote(f"z2,{below:x},{size:x}") == "OK"
         remote.close()
+
+
+READER = """\
+volatile unsigned counter = 7, copy, other;
+void start(void) {
+    other = 1;
+    copy = counter;
+    counter = 7;
+    counter = 8;
+    copy = counter;
+    for (;;)
+        ;
+}
+"""
+TOOLS = {
+    "msp430": (("clang-19", "--target=msp430"), "ld.lld-19"),
+    "armv7m": (("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"), "arm-none-eabi-ld"),
+    "riscv": (("clang-19", "--target=riscv32", "-march=rv32imac", "-mabi=ilp32"), "ld.lld-19"),
+}
+"""Compiler and linker by core."""
+
+
+@pytest.mark.parametrize(
+    ("chip", "core", "code", "data"),
+    [
+        ("msp430f1611", "msp430", 0x4000, 0x1100),
+        ("stm32f100rb", "armv7m", 0x8000100, 0x20000000),
+        ("rp2350", "riscv", 0x20000000, 0x20001000),
+    ],
+)
+def test_reads_are_watched_for(tmp_path: Path, chip: str, core: str, code: int, data: int) -> None:
+    from joulemark._engine import Image
+
+    (tmp_path / "r.c").write_text(READER)
+    compiler, linker = TOOLS[core]
+    compiled = (*compiler, "-O1", "-ffreestanding", "-c", "r.c", "-o", "r.o")
+    places = (f"-Ttext={code:#x}", f"-Tdata={data:#x}", f"-Tbss={data + 0x80:#x}")
+    linked = (linker, *places, "-e", "start", "r.o")
+    for command in (compiled, (*linked, "-o", "r.elf")):
+        subprocess.run(command, cwd=tmp_path, check=True)
+    out = str(tmp_path / "r.elf")
+    symbols = Image.load(out).symbols
+    address, size = symbols["counter"], 2 if core == "msp430" else 4
+    letter = {"rwatch": "Z3", "awatch": "Z4"}
+    # A store of the same 7 looks like a load.
+    for kind, wanted in {"rwatch": [7, 7, 8], "awatch": [7, 7, 8, 8]}.items():
+        with served(out, chip) as port:
+            remote = Remote(port)
+            assert remote(f"{letter[kind]},{address:x},{size:x}") == "OK"
+            for value in wanted:
+                assert f"{kind}:{address:x};" in re.sub(":0+", ":", remote("c"))
+                held = bytes.fromhex(remote(f"m{address:x},{size:x}"))
+                assert int.from_bytes(held, "little") == value
+            remote.close()
 
 
 PROGRAM = """\

@@ -316,6 +316,18 @@ impl<B: Bus> Core<B> {
         (self.observer.digesting, self.observer.digest) = (true, 0);
     }
 
+    /// Keep the addresses of instructions and data, or stop; they are digested, too.
+    pub fn keep_accesses(&mut self, on: bool) {
+        self.observer.digesting = on;
+        self.observer.accesses = on.then(Vec::new);
+    }
+
+    /// Take the addresses that were kept since the last call.
+    pub fn take_accesses(&mut self) -> Vec<u32> {
+        let kept = self.observer.accesses.as_mut();
+        kept.map(std::mem::take).unwrap_or_default()
+    }
+
     /// Stop the digest, and keep it.
     pub fn stop_address_digest(&mut self) {
         self.observer.digesting = false;

@@ -163,6 +163,7 @@ pub struct Core<B: Bus> {
     pub(crate) watched_low: u32,
     pub(crate) stop_on_fault: bool,
     address_digest: Option<u64>,
+    accesses: Option<Vec<u32>>,
     /// The digest that was ended last.
     ended_digest: u64,
     secrets: Option<Box<Secrets>>,
@@ -231,6 +232,7 @@ impl<B: Bus> Core<B> {
             watched_low: u32::MAX,
             stop_on_fault: config.stop_on_fault,
             address_digest: None,
+            accesses: None,
             ended_digest: 0,
             secrets: None,
             is_observed: false,
@@ -425,6 +427,22 @@ impl<B: Bus> Core<B> {
         self.is_observed = self.secrets.is_some();
     }
 
+    /// Keep every address fetched, read and written, or stop; they are digested, too.
+    pub fn keep_accesses(&mut self, on: bool) {
+        if on {
+            self.start_address_digest();
+        } else {
+            self.stop_address_digest();
+        }
+        self.accesses = on.then(Vec::new);
+    }
+
+    /// Take the addresses that were kept since the last call.
+    pub fn take_accesses(&mut self) -> Vec<u32> {
+        let kept = self.accesses.as_mut();
+        kept.map(std::mem::take).unwrap_or_default()
+    }
+
     /// Whether addresses are being digested.
     pub fn is_digesting(&self) -> bool {
         self.address_digest.is_some()
@@ -442,6 +460,9 @@ impl<B: Bus> Core<B> {
             // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
             *digest =
                 (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            if let Some(accesses) = &mut self.accesses {
+                accesses.push(address);
+            }
         }
     }
 

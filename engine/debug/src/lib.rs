@@ -4,7 +4,10 @@
 //! description for GDB ([`Machine::gdb_description`]).
 
 mod connection;
+mod monitor;
+mod past;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
 
@@ -14,6 +17,9 @@ use gdbstub::conn::ConnectionExt;
 use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
 use gdbstub::stub::{DisconnectReason, GdbStub, SingleThreadStopReason};
 use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::reverse_exec::{
+    ReplayLogPosition, ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps,
+};
 use gdbstub::target::ext::base::singlethread::{
     SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep,
     SingleThreadSingleStepOps,
@@ -22,6 +28,7 @@ use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
     SwBreakpoint, SwBreakpointOps, WatchKind,
 };
+use gdbstub::target::ext::monitor_cmd::MonitorCmdOps;
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
@@ -29,6 +36,7 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use joulemark_machine::{Error, Machine, Reason, Stop, Until};
 
 use connection::Connection;
+pub use past::{Change, Past, Position};
 
 /// Cycles between two checks for debugger commands.
 const SLICE_CYCLES: u64 = 2_000_000;
@@ -77,10 +85,28 @@ impl Arch for AnyCore {
     type RegId = ();
 }
 
-/// A range watched for writes, and its last contents.
+/// A watched range, and its last contents.
 struct Watched {
     address: u32,
     held: Vec<u8>,
+    kind: WatchKind,
+}
+
+impl Watched {
+    /// Whether accesses of it are hits, not only changes.
+    fn is_of_accesses(&self) -> bool {
+        !matches!(self.kind, WatchKind::Write)
+    }
+
+    /// Whether an access of an address is one of the range. How wide it was is not known: an
+    /// aligned one may be as wide as a word.
+    fn is_at(&self, address: u32, word_bytes: u32) -> bool {
+        let end = self.address.saturating_add(self.held.len() as u32);
+        let is_word_around = address.is_multiple_of(word_bytes)
+            && address < self.address
+            && self.address - address < word_bytes;
+        (self.address..end).contains(&address) || is_word_around
+    }
 }
 
 /// How a machine is resumed.
@@ -88,6 +114,8 @@ struct Watched {
 enum Resumed {
     Step,
     Run,
+    StepBack,
+    RunBack,
 }
 
 struct Debugged<'a> {
@@ -95,11 +123,76 @@ struct Debugged<'a> {
     breakpoints: Vec<u32>,
     watched: Vec<Watched>,
     resumed: Resumed,
+    past: Past<'a>,
+    /// Points before the last one that was gone back to, oldest first.
+    known: Vec<Position>,
+    snapshots: BTreeMap<String, Position>,
+    energy: &'a mut dyn FnMut(&Machine) -> Option<String>,
 }
 
 impl Debugged<'_> {
+    /// Take the place of the machine by one at an earlier point.
+    fn go_back(&mut self, to: Position) -> Result<(), Error> {
+        let mut earlier = self.past.at(to)?;
+        earlier.learn_from(self.machine);
+        *self.machine = earlier;
+        self.known.retain(|at| *at < to);
+        self.snapshots.retain(|_, at| *at <= to);
+        // What it brings is no hit.
+        self.take_held();
+        self.keep_accesses();
+        Ok(())
+    }
+
+    fn step_back(&mut self) -> Result<SingleThreadStopReason<u32>, Error> {
+        let here = Position::of(self.machine);
+        if self.known.is_empty() {
+            self.known = self.past.before(here)?;
+        }
+        let Some(before) = self.known.pop() else {
+            return Ok(AT_START);
+        };
+        self.go_back(before)?;
+        Ok(SingleThreadStopReason::DoneStep)
+    }
+
+    fn run_back(&mut self) -> Result<SingleThreadStopReason<u32>, Error> {
+        let here = Position::of(self.machine);
+        self.known.clear();
+        let found = if self.watched.is_empty() {
+            self.past.last_at(here, &self.breakpoints)?
+        } else {
+            // Backwards, changes are hits, and reads are none.
+            let changes = self.watched.iter().filter(|w| w.kind != WatchKind::Read);
+            let ranges: Vec<_> = changes.map(|w| (w.address, w.held.len())).collect();
+            self.past.last_change(here, &self.breakpoints, &ranges)?
+        };
+        let Some((to, watched)) = found else {
+            let start = Position {
+                cycles: 0,
+                instructions: 0,
+                pc: 0,
+            };
+            self.go_back(start)?;
+            return Ok(AT_START);
+        };
+        self.go_back(to)?;
+        Ok(watched.map_or(SingleThreadStopReason::SwBreak(()), |addr| {
+            SingleThreadStopReason::Watch {
+                tid: (),
+                kind: WatchKind::Write,
+                addr,
+            }
+        }))
+    }
+
     /// Run for a while; if the debugger must be told, return why.
     fn advance(&mut self) -> Result<Option<SingleThreadStopReason<u32>>, Error> {
+        match self.resumed {
+            Resumed::StepBack => return self.step_back().map(Some),
+            Resumed::RunBack => return self.run_back().map(Some),
+            Resumed::Step | Resumed::Run => self.known.clear(),
+        }
         if self.resumed == Resumed::Step {
             let stop = self.step_one()?;
             return Ok(Some(
@@ -121,11 +214,12 @@ impl Debugged<'_> {
             if let Some(reason) = reason(&stop, false) {
                 return Ok(Some(reason));
             }
-            if let Some(address) = self.written() {
+            let accesses = self.machine.take_accesses();
+            if let Some((addr, kind)) = self.hit(&accesses) {
                 return Ok(Some(SingleThreadStopReason::Watch {
                     tid: (),
-                    kind: WatchKind::Write,
-                    addr: address,
+                    kind,
+                    addr,
                 }));
             }
             if self.breakpoints.contains(&stop.address) {
@@ -133,6 +227,12 @@ impl Debugged<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Let the machine keep accesses if a range is watched for them.
+    fn keep_accesses(&mut self) {
+        let on = self.watched.iter().any(Watched::is_of_accesses);
+        self.machine.keep_accesses(on);
     }
 
     fn step_one(&mut self) -> Result<Stop, Error> {
@@ -143,21 +243,33 @@ impl Debugged<'_> {
         })
     }
 
-    /// Find a watched range that changed since the last check.
-    fn written(&mut self) -> Option<u32> {
+    /// Find a watched range that changed since the last check or, if it is watched for accesses,
+    /// was accessed without that. A change of one that is watched for reads alone is no hit.
+    fn hit(&mut self, accesses: &[u32]) -> Option<(u32, WatchKind)> {
+        let word_bytes = self.machine.word_bytes();
         let mut found = None;
         for watched in &mut self.watched {
             let now = self
                 .machine
                 .read_memory(watched.address, watched.held.len());
-            if let Ok(now) = now
+            let is_hit = if let Ok(now) = now
                 && now != watched.held
             {
                 watched.held = now;
-                found = found.or(Some(watched.address));
+                watched.kind != WatchKind::Read
+            } else {
+                watched.is_of_accesses() && accesses.iter().any(|&at| watched.is_at(at, word_bytes))
+            };
+            if is_hit {
+                found = found.or(Some((watched.address, watched.kind)));
             }
         }
         found
+    }
+
+    /// Take the watched ranges as they are: what changed them is no hit.
+    fn take_held(&mut self) {
+        self.hit(&[]);
     }
 
     fn add(&mut self, address: u32) -> bool {
@@ -173,6 +285,12 @@ impl Debugged<'_> {
         self.breakpoints.len() < before
     }
 }
+
+/// The stop reply where nothing is earlier.
+const AT_START: SingleThreadStopReason<u32> = SingleThreadStopReason::ReplayLog {
+    tid: None,
+    pos: ReplayLogPosition::Begin,
+};
 
 /// The stop reply for the end of a run; `None` if the run continues.
 fn reason(stop: &Stop, is_step: bool) -> Option<SingleThreadStopReason<u32>> {
@@ -195,6 +313,10 @@ impl Target for Debugged<'_> {
     }
 
     fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
         Some(self)
     }
 
@@ -238,6 +360,8 @@ impl SingleThreadBase for Debugged<'_> {
             if *old != new {
                 let set = self.machine.set_register(name, new);
                 set.map_err(|_| TargetError::NonFatal)?;
+                let change = Change::Register(name.clone(), new);
+                self.past.note(self.machine, change);
             }
         }
         Ok(())
@@ -252,8 +376,10 @@ impl SingleThreadBase for Debugged<'_> {
     fn write_addrs(&mut self, start: u32, data: &[u8]) -> TargetResult<(), Self> {
         let written = self.machine.write_memory(start, data);
         written.map_err(|_| TargetError::NonFatal)?;
+        let change = Change::Memory(start, data.to_vec());
+        self.past.note(self.machine, change);
         // The debugger's own writes are not hits.
-        self.written();
+        self.take_held();
         Ok(())
     }
 
@@ -270,6 +396,28 @@ impl SingleThreadResume for Debugged<'_> {
 
     fn support_single_step(&mut self) -> Option<SingleThreadSingleStepOps<'_, Self>> {
         Some(self)
+    }
+
+    fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, (), Self>> {
+        Some(self)
+    }
+
+    fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, (), Self>> {
+        Some(self)
+    }
+}
+
+impl ReverseStep<()> for Debugged<'_> {
+    fn reverse_step(&mut self, (): ()) -> Result<(), Error> {
+        self.resumed = Resumed::StepBack;
+        Ok(())
+    }
+}
+
+impl ReverseCont<()> for Debugged<'_> {
+    fn reverse_cont(&mut self) -> Result<(), Error> {
+        self.resumed = Resumed::RunBack;
+        Ok(())
     }
 }
 
@@ -315,7 +463,7 @@ impl HwBreakpoint for Debugged<'_> {
 }
 
 impl HwWatchpoint for Debugged<'_> {
-    /// Only writes are watched, and only those that change something are seen.
+    /// Of writes, those that change something are seen.
     fn add_hw_watchpoint(
         &mut self,
         address: u32,
@@ -323,24 +471,28 @@ impl HwWatchpoint for Debugged<'_> {
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
         let held = self.machine.read_memory(address, length as usize);
-        match (kind, held) {
-            (WatchKind::Write, Ok(held)) => {
-                self.watched.push(Watched { address, held });
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
+        let Ok(held) = held else {
+            return Ok(false);
+        };
+        self.watched.push(Watched {
+            address,
+            held,
+            kind,
+        });
+        self.keep_accesses();
+        Ok(true)
     }
 
     fn remove_hw_watchpoint(
         &mut self,
         address: u32,
         length: u32,
-        _kind: WatchKind,
+        kind: WatchKind,
     ) -> TargetResult<bool, Self> {
         let before = self.watched.len();
         self.watched
-            .retain(|w| (w.address, w.held.len()) != (address, length as usize));
+            .retain(|w| (w.address, w.held.len(), w.kind) != (address, length as usize, kind));
+        self.keep_accesses();
         Ok(self.watched.len() < before)
     }
 }
@@ -380,11 +532,15 @@ impl<'a> BlockingEventLoop for Session<'a> {
 
 /// Serve one debugger, from its connection until it disconnects.
 ///
+/// `past` runs the machine again when the debugger goes back; `energy` says what it has drawn.
+///
 /// # Errors
 /// The connection broke, `go_on` returned false, or the debugger violated the protocol.
 pub fn serve(
     listener: &TcpListener,
     machine: &mut Machine,
+    past: Past<'_>,
+    energy: &mut dyn FnMut(&Machine) -> Option<String>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), String> {
     let connection = Connection::accept(listener, go_on).map_err(|error| error.to_string())?;
@@ -393,6 +549,10 @@ pub fn serve(
         breakpoints: Vec::new(),
         watched: Vec::new(),
         resumed: Resumed::Run,
+        past,
+        known: Vec::new(),
+        snapshots: BTreeMap::new(),
+        energy,
     };
     match GdbStub::new(connection).run_blocking::<Session>(&mut target) {
         Ok(DisconnectReason::Disconnect | DisconnectReason::Kill) => Ok(()),

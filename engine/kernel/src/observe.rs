@@ -28,6 +28,8 @@ pub struct Observer {
     pub digesting: bool,
     /// The digest.
     pub digest: u64,
+    /// The addresses that were digested since they were last taken, if they are kept.
+    pub accesses: Option<Vec<u32>>,
     /// Whether control is reported.
     pub watching: bool,
     /// The addresses within which it need not be.
@@ -45,6 +47,7 @@ impl Default for Observer {
             control_low: u32::MAX,
             digesting: false,
             digest: 0,
+            accesses: None,
             watching: false,
             range: 0..0,
             reported_depth: 0,
@@ -115,5 +118,8 @@ impl Observer {
         // 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
         self.digest =
             (self.digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        if let Some(accesses) = &mut self.accesses {
+            accesses.push(address);
+        }
     }
 }

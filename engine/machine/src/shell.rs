@@ -400,6 +400,27 @@ impl Machine {
         }
     }
 
+    /// Keep the addresses that the program reads and writes, or stop. A digest of addresses begins
+    /// anew, or ends.
+    pub fn keep_accesses(&mut self, on: bool) {
+        self.system.keep_accesses(on);
+    }
+
+    /// The addresses since the last call; those of instructions are among them.
+    pub fn take_accesses(&mut self) -> Vec<u32> {
+        self.system.take_accesses()
+    }
+
+    /// Bytes of the widest access of one address: 4, or 2 on a core of 16 bits.
+    pub fn word_bytes(&self) -> u32 {
+        self.system.digits() as u32 / 2
+    }
+
+    /// The address of the next instruction.
+    pub fn program_counter(&self) -> u32 {
+        self.system.program_counter()
+    }
+
     /// Take over the timing of code that an earlier machine of the same chip and image has learned.
     /// This saves host time and changes no result.
     pub fn learn_from(&mut self, earlier: &mut Self) {

@@ -122,6 +122,10 @@ pub trait System: Any + Send + Sync {
     fn stack_pointers(&self) -> [u32; 2];
     /// Start a new digest of addresses, or stop digesting and keep the digest.
     fn watch_addresses(&mut self, on: bool);
+    /// Keep the addresses of data, and of some instructions, for [`System::take_accesses`]; a digest
+    /// is begun for it.
+    fn keep_accesses(&mut self, on: bool);
+    fn take_accesses(&mut self) -> Vec<u32>;
     fn is_watching_addresses(&self) -> bool;
     fn address_digest(&self) -> u64;
     /// Whether this core can follow secrets; without it, the methods that follow do nothing.

@@ -199,6 +199,16 @@ impl<B: Bus> Core<B> {
         self.observer.start_digest();
     }
 
+    /// Keep the addresses of jumps and data, or stop; they are digested, too.
+    pub fn keep_accesses(&mut self, on: bool) {
+        self.observer.keep_accesses(on);
+    }
+
+    /// Take the addresses that were kept since the last call.
+    pub fn take_accesses(&mut self) -> Vec<u32> {
+        self.observer.take_accesses()
+    }
+
     /// Whether addresses are being digested.
     pub fn is_digesting(&self) -> bool {
         self.observer.is_digesting()

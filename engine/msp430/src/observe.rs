@@ -69,6 +69,7 @@ pub(crate) struct Observer {
     low: u16,
     digesting: bool,
     digest: u64,
+    accesses: Option<Vec<u32>>,
     profiler: Option<Box<Profiler>>,
 }
 
@@ -113,6 +114,7 @@ impl Observer {
             low: u16::MAX,
             digesting: false,
             digest: 0,
+            accesses: None,
             profiler: None,
         }
     }
@@ -323,6 +325,16 @@ impl Observer {
         self.digest = 0;
     }
 
+    pub fn keep_accesses(&mut self, on: bool) {
+        self.digesting = on;
+        self.accesses = on.then(Vec::new);
+    }
+
+    pub fn take_accesses(&mut self) -> Vec<u32> {
+        let kept = self.accesses.as_mut();
+        kept.map(std::mem::take).unwrap_or_default()
+    }
+
     pub fn stop_digest(&mut self) {
         self.digesting = false;
     }
@@ -339,6 +351,9 @@ impl Observer {
             // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
             self.digest = (self.digest.rotate_left(23) ^ u64::from(address))
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            if let Some(accesses) = &mut self.accesses {
+                accesses.push(u32::from(address));
+            }
         }
     }
 }

@@ -580,11 +580,73 @@ fn made(
     machine::Machine::new(&chip.chip, wiring, &image.image, options).map_err(machine_error)
 }
 
+fn power_tracks_of(machine: &machine::Machine) -> BTreeMap<String, Vec<PowerInterval>> {
+    let interval = |interval: trace::PowerInterval| PowerInterval {
+        state: interval.state,
+        clock_hz: interval.clock_hz,
+        start_ps: interval.start.0,
+        end_ps: interval.end.0,
+    };
+    let tracks = machine.power_tracks().into_iter();
+    tracks
+        .map(|track| {
+            let intervals = track.intervals.into_iter().map(interval);
+            (track.part, intervals.collect())
+        })
+        .collect()
+}
+
 /// An emulated chip. There is no global state: any thread can create any number of machines.
 #[pyclass(module = "joulemark._engine")]
+#[allow(clippy::struct_field_names, reason = "the engine's machine is one")]
 struct Machine {
     machine: machine::Machine,
     chip: Arc<KernelChip>,
+    /// What it was made of, for a debugger that goes back.
+    made_of: (Py<Chip>, Option<Py<Wiring>>, Py<Image>, machine::Options),
+    /// What changed it from outside, up to [`MOST_KEPT_BYTES`].
+    changes: Vec<(joulemark_debug::Position, joulemark_debug::Change)>,
+    kept_bytes: usize,
+    /// Why it cannot be run again.
+    obstacle: Option<&'static str>,
+    /// Bytes read so far, by serial port, and those that a debugger's going back brought again.
+    taken: HashMap<String, usize>,
+    waiting: HashMap<String, Vec<(u8, u64)>>,
+}
+
+/// Bytes of changes from outside that are kept.
+const MOST_KEPT_BYTES: usize = 1 << 20;
+
+impl Machine {
+    fn note(&mut self, change: joulemark_debug::Change, bytes: usize) {
+        self.kept_bytes += bytes;
+        if self.kept_bytes > MOST_KEPT_BYTES {
+            self.changes = Vec::new();
+            self.obstacle = Some("more than 1 MB was written to this machine");
+        } else {
+            let here = joulemark_debug::Position::of(&self.machine);
+            self.changes.push((here, change));
+        }
+    }
+
+    fn take_sent(&mut self, port: &str) -> PyResult<Vec<(u8, u64)>> {
+        let sent = self.machine.serial_read(port).map_err(machine_error)?;
+        let mut bytes = self.waiting.remove(port).unwrap_or_default();
+        bytes.extend(sent.into_iter().map(|(byte, time)| (byte, time.0)));
+        *self.taken.entry(port.to_owned()).or_default() += bytes.len();
+        Ok(bytes)
+    }
+
+    /// A debugger went back: the machine sent again what had been read.
+    fn forget_sent(&mut self) -> PyResult<()> {
+        for (port, count) in self.taken.clone() {
+            let sent = self.machine.serial_read(&port).map_err(machine_error)?;
+            let fresh = sent.into_iter().skip(count);
+            let fresh = fresh.map(|(byte, time)| (byte, time.0)).collect();
+            self.waiting.insert(port, fresh);
+        }
+        Ok(())
+    }
 }
 
 #[pymethods]
@@ -594,9 +656,9 @@ impl Machine {
                         secrets_trace=false, follow=false, resets=0, settings=None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn new(
-        chip: &Chip,
-        image: &Image,
-        wiring: Option<&Wiring>,
+        chip: Py<Chip>,
+        image: Py<Image>,
+        wiring: Option<Py<Wiring>>,
         entry: Option<Word>,
         marker: Option<String>,
         profile: bool,
@@ -619,9 +681,18 @@ impl Machine {
             resets,
             settings: numbers(settings)?,
         };
-        let machine = made(chip, wiring, image, &options)?;
-        let chip = Arc::clone(&chip.chip);
-        Ok(Self { machine, chip })
+        let of_wiring = wiring.as_ref().map(Py::get);
+        let machine = made(chip.get(), of_wiring, image.get(), &options)?;
+        Ok(Self {
+            machine,
+            chip: Arc::clone(&chip.get().chip),
+            made_of: (chip, wiring, image, options),
+            changes: Vec::new(),
+            kept_bytes: 0,
+            obstacle: None,
+            taken: HashMap::new(),
+            waiting: HashMap::new(),
+        })
     }
 
     #[pyo3(signature = (*, until=None, until_marker=false, until_serial=None, until_asleep=false,
@@ -655,10 +726,22 @@ impl Machine {
         self.machine.watch(&addresses).map_err(machine_error)
     }
 
-    fn serve_gdb(&mut self, py: Python<'_>, host: &str, port: u16) -> PyResult<()> {
+    #[pyo3(signature = (host, port, energy=None))]
+    fn serve_gdb(
+        &mut self,
+        py: Python<'_>,
+        host: &str,
+        port: u16,
+        energy: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
         let listener = std::net::TcpListener::bind((host, port))
             .map_err(|error| EngineError::new_err(format!("{host}:{port}: {error}")))?;
         let mut interrupted = None;
+        let (chip, wiring, image, options) = &self.made_of;
+        let (chip, wiring, image) = (chip.get(), wiring.as_ref().map(Py::get), image.get());
+        let mut made_again = false;
+        let machine = &mut self.machine;
+        let (changes, obstacle) = (self.changes.clone(), self.obstacle);
         let served = py.detach(|| {
             #[allow(
                 clippy::redundant_closure_for_method_calls,
@@ -671,8 +754,28 @@ impl Machine {
                     false
                 }
             };
-            joulemark_debug::serve(&listener, &mut self.machine, &mut go_on)
+            let bare = KernelWiring::default();
+            let make = || {
+                made_again = true;
+                let wiring = wiring.map_or(&bare, |wiring| &wiring.wiring);
+                machine::Machine::new(&chip.chip, wiring, &image.image, options)
+            };
+            let past = joulemark_debug::Past {
+                make: Box::new(make),
+                changes,
+                obstacle,
+            };
+            let mut told = |machine: &machine::Machine| {
+                let energy = energy.as_ref()?;
+                let tracks = power_tracks_of(machine);
+                let now = machine.time().0;
+                Python::attach(|py| energy.call1(py, (tracks, now))?.extract::<String>(py)).ok()
+            };
+            joulemark_debug::serve(&listener, machine, past, &mut told, &mut go_on)
         });
+        if made_again {
+            self.forget_sent()?;
+        }
         if let Some(error) = interrupted {
             return Err(error);
         }
@@ -725,6 +828,7 @@ impl Machine {
     }
 
     fn set_register(&mut self, name: &str, value: u32) -> PyResult<()> {
+        self.note(joulemark_debug::Change::Register(name.into(), value), 8);
         self.machine
             .set_register(name, value)
             .map_err(machine_error)
@@ -744,6 +848,8 @@ impl Machine {
     }
 
     fn write_memory(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
+        let change = joulemark_debug::Change::Memory(address, data.to_vec());
+        self.note(change, data.len());
         self.machine
             .write_memory(address, data)
             .map_err(machine_error)
@@ -754,6 +860,7 @@ impl Machine {
     }
 
     fn tear_flash(&mut self, addresses: Vec<u32>) {
+        self.obstacle = Some("words of its flash were torn");
         self.machine.tear_flash(&addresses);
     }
 
@@ -772,6 +879,7 @@ impl Machine {
     }
 
     fn load_serial_flash(&mut self, device: &str, data: &[u8]) -> PyResult<()> {
+        self.obstacle = Some("its serial flash was loaded");
         self.machine
             .with_device(device, |flash: &mut M25p80, _| flash.load(data))
             .map_err(machine_error)
@@ -787,24 +895,23 @@ impl Machine {
     }
 
     fn serial_write(&mut self, port: &str, data: &[u8]) -> PyResult<()> {
+        let change = joulemark_debug::Change::Serial(port.into(), data.to_vec());
+        self.note(change, data.len());
         self.machine.serial_write(port, data).map_err(machine_error)
     }
 
     fn serial_read<'py>(&mut self, py: Python<'py>, port: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let sent = self.machine.serial_read(port).map_err(machine_error)?;
+        let sent = self.take_sent(port)?;
         let bytes: Vec<u8> = sent.into_iter().map(|(byte, _)| byte).collect();
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn serial_read_timed(&mut self, port: &str) -> PyResult<Vec<(u8, u64)>> {
-        let sent = self.machine.serial_read(port).map_err(machine_error)?;
-        Ok(sent
-            .into_iter()
-            .map(|(byte, time)| (byte, time.0))
-            .collect())
+        self.take_sent(port)
     }
 
     fn set_pin(&mut self, pin: &str, high: bool) -> PyResult<()> {
+        self.note(joulemark_debug::Change::Pin(pin.into(), high), 1);
         self.machine.set_pin(pin, high).map_err(machine_error)
     }
 
@@ -837,19 +944,7 @@ impl Machine {
 
     #[getter]
     fn power_tracks(&self) -> BTreeMap<String, Vec<PowerInterval>> {
-        let interval = |interval: trace::PowerInterval| PowerInterval {
-            state: interval.state,
-            clock_hz: interval.clock_hz,
-            start_ps: interval.start.0,
-            end_ps: interval.end.0,
-        };
-        let tracks = self.machine.power_tracks().into_iter();
-        tracks
-            .map(|track| {
-                let intervals = track.intervals.into_iter().map(interval);
-                (track.part, intervals.collect())
-            })
-            .collect()
+        power_tracks_of(&self.machine)
     }
 
     #[getter]

@@ -19,7 +19,9 @@ from joulemark.errors import InputError
 from joulemark.runners.whole import DEFAULT_MAX_CYCLES, RESETS, end_error, run_machine
 
 if TYPE_CHECKING:
-    from joulemark._engine import Fault, Image, Machine, Stop
+    from collections.abc import Callable, Mapping, Sequence
+
+    from joulemark._engine import Fault, Image, Machine, PowerInterval, Stop
     from joulemark.catalogue.boards import Board
 
 Raw = Annotated[
@@ -242,7 +244,8 @@ def execute(
             program,
             wiring=None if described is None else described.wiring,
             entry=None if entry is None else resolve(program, entry, "--entry"),
-            trace=shown.traces,
+            # What a debugger may ask for: the energy of a board.
+            trace=shown.traces or (shown.gdb is not None and described is not None),
             resets=RESETS,
             settings=parse_settings(settings) or None,
         )
@@ -259,7 +262,7 @@ def execute(
             machine.clear_observations()
             before = {name: getattr(machine, name) for name in before}
     if shown.gdb is not None:
-        stop = _debugged(machine, *shown.address, wires)
+        stop = _debugged(machine, *shown.address, wires, described)
     elif stop is None:
         stop = run_machine(machine, until, budget, wires)
     wires.flush()
@@ -297,13 +300,35 @@ def _described(board: str) -> "Board":
     return boards.load_board(board)
 
 
-def _debugged(machine: "Machine", host: str, port: int, wires: Wires) -> "Stop":
+def _drawn_by(board: "Board") -> "Callable[[Mapping[str, Sequence[PowerInterval]], int], str]":
+    """Return what a debugger is told of the energy that a board has drawn."""
+    from joulemark.meters.model import ModelMeter
+    from joulemark.meters.power import occupancy
+
+    meter = ModelMeter(board)
+
+    def told(tracks: "Mapping[str, Sequence[PowerInterval]]", now_ps: int) -> str:
+        drawn = meter.energy(occupancy(tracks, 0, now_ps))
+        now = [(part, intervals[-1]) for part, intervals in tracks.items() if intervals]
+        currents = [
+            f"{part} {one.state} {current.ampere * 1e3:.6g} mA"
+            for part, one in now
+            if (current := meter.current_of(part, one.state, one.clock_hz)) is not None
+        ]
+        return f"{drawn.gross_nj / 1e3:,.6g} µJ ({drawn.grade}); now {', '.join(currents)}"
+
+    return told
+
+
+def _debugged(
+    machine: "Machine", host: str, port: int, wires: Wires, board: "Board | None"
+) -> "Stop":
     """Let a debugger control the machine; the run ends where the debugger leaves it."""
     from joulemark._engine import EngineError
 
     typer.echo(f"waiting for a debugger: target remote {host}:{port}", err=True)
     try:
-        machine.serve_gdb(host, port)
+        machine.serve_gdb(host, port, None if board is None else _drawn_by(board))
     except EngineError as error:
         raise InputError(str(error), "--gdb", "give a free port, as in --gdb :3333") from error
     wires.pump()

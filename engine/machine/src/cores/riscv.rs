@@ -378,6 +378,14 @@ impl System for Riscv {
         }
     }
 
+    fn keep_accesses(&mut self, on: bool) {
+        self.core.keep_accesses(on);
+    }
+
+    fn take_accesses(&mut self) -> Vec<u32> {
+        self.core.take_accesses()
+    }
+
     fn is_watching_addresses(&self) -> bool {
         self.core.is_digesting()
     }
