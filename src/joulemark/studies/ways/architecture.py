@@ -13,7 +13,7 @@ from joulemark.records import bounds
 from joulemark.records.record import Record, of_type
 from joulemark.studies.ways import Answer, Bench
 from joulemark.subjects.architecture import ArchitectureSubject, Aspect
-from joulemark.subjects.architecture.measure import Pricing
+from joulemark.subjects.architecture.measure import Pricing, parsed_wire
 
 _SEED = 1
 _REPETITIONS, _EXECUTIONS = 10, 20
@@ -30,6 +30,8 @@ class Asked(datafile.DataModel):
     row: str
     compiler: str = "clang"
     opt: str = "Os"
+    wire: str = ""
+    """`INTERFACE=PART`, as of `joulemark architecture --wire`; several with spaces between."""
     metric: Literal[
         "flash",
         "with all flash",
@@ -49,8 +51,9 @@ def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
         yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
-def best(asked: Asked) -> None:
-    """Return None: there is only one architecture."""
+def best(asked: Asked) -> Asked | None:
+    """Return the question for the architecture's own wiring; None if it is asked already."""
+    return asked.model_copy(update={"wire": ""}) if asked.wire else None
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
@@ -67,7 +70,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 def _key(asked: Asked) -> tuple[str, ...]:
-    return asked.architecture, asked.board, asked.clock, asked.compiler, asked.opt
+    return asked.architecture, asked.board, asked.clock, asked.compiler, asked.opt, asked.wire
 
 
 def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[ArchitectureSubject]]:
@@ -80,6 +83,7 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
         repetitions=_REPETITIONS,
         executions=_EXECUTIONS,
         seed=_SEED,
+        wire=dict(map(parsed_wire, asked.wire.split())),
     )
     work = pricing.work(Means(workers=bench.workers), aspects)
     found = conduct(work, bench.store)
@@ -90,6 +94,8 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
 
 def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:
     named = f"{asked.architecture}, {asked.row}"
+    if asked.wire:
+        named += f" ({asked.wire})"
     for record in records:
         subject = record.subject
         if (subject.aspect, subject.row) == (asked.aspect, asked.row):

@@ -102,7 +102,7 @@ class Pricing:
             repetitions=options.repetitions,
             executions=options.executions,
             seed=options.seed,
-            wire=dict(map(_wired, options.wire)),
+            wire=dict(map(parsed_wire, options.wire)),
         )
 
     def work(
@@ -459,7 +459,12 @@ class Pricing:
         )
 
 
-def _wired(text: str) -> tuple[str, str]:
+def parsed_wire(text: str) -> tuple[str, str]:
+    """Return the interface and the part of `INTERFACE=PART`.
+
+    Raises:
+        InputError: it is not of that form.
+    """
     name, sign, part = text.partition("=")
     if not (name and sign and part):
         raise InputError(f"{text!r} is not INTERFACE=PART", "--wire")
