@@ -6,6 +6,7 @@ joulemark list studies
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,11 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, to_write
+from joulemark.cli._output import say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from joulemark.studies.conduct import Conducted
 
 _LIST, _TODAY = "list", "today"
@@ -157,7 +161,9 @@ def _show(conducted: "Conducted") -> None:
     for column in ("item", "what", "paper", "ours", "ratio", "today", "verdict"):
         right = column in ("paper", "ours", "ratio", "today")
         table.add_column(column, justify="right" if right else "left")
+    noted = _noted(result.reason for result in conducted.results)
     for result in conducted.results:
+        mark = noted.get(result.reason)
         table.add_row(
             result.item.id,
             result.item.what,
@@ -165,8 +171,21 @@ def _show(conducted: "Conducted") -> None:
             ours_text(result.ours, result.item.unit),
             ratio_text(result),
             ours_text(result.best, result.item.unit),
-            f"{result.outcome}: {result.reason}",
+            f"{result.outcome}: {result.reason}" if mark is None else f"{result.outcome} ({mark})",
         )
     console.print(table, highlight=False)
+    for reason, mark in noted.items():
+        say(f"({mark}) {reason}")
     for line in (*left_out(conducted), *errors(conducted)):
         typer.echo(line)
+
+
+_LONG_REASON = 32
+"""Characters; a shorter reason takes no more than its line."""
+
+
+def _noted(reasons: "Iterable[str]") -> dict[str, int]:
+    """Return the numbers of long reasons that several rows have: they are told once, below."""
+    counts = Counter(reason for reason in reasons if len(reason) > _LONG_REASON)
+    several = [reason for reason, count in counts.items() if count > 1]
+    return {reason: number for number, reason in enumerate(several, 1)}
