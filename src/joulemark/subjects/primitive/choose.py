@@ -89,7 +89,7 @@ def question(
     described.clock_profile(clock)
     known = {k: v for k, v in kinds.known().items() if not v.file.baseline}
     if kind not in known:
-        raise InputError(f"no such kind: {kind}", "--kind", near(kind, known))
+        raise InputError(f"no such kind: {kind}", "--kind", near(kind, [*known, "update"]))
     service = service_of(known[kind], operation)
     return Question(
         board=described,
