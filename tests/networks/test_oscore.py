@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import aiocoap
-import aiocoap.oscore
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +28,7 @@ from oscore_device import (
     build,
     load,
 )
+from oscore_peer import Context, encoded, outgoing
 
 SECRET = bytes.fromhex("0102030405060708090a0b0c0d0e0f10")
 SALT = bytes.fromhex("9e7ca92223786340")
@@ -143,39 +143,6 @@ def pair(library: ctypes.CDLL, client: bytes = b"", server: bytes = b"\1") -> tu
 # ---- aiocoap as the peer ----
 
 
-class Peer(
-    aiocoap.oscore.CanProtect,  # type: ignore[misc]
-    aiocoap.oscore.CanUnprotect,  # type: ignore[misc]
-    aiocoap.oscore.SecurityContextUtils,  # type: ignore[misc]
-):
-    """A context of aiocoap that lives in memory."""
-
-    def __init__(self, sender: bytes, recipient: bytes, id_context: bytes | None) -> None:
-        self.alg_aead = aiocoap.oscore.AES_CCM_16_64_128()
-        self.hashfun = aiocoap.oscore.hashfunctions["sha256"]
-        self.sender_id, self.recipient_id, self.id_context = sender, recipient, id_context
-        self.derive_keys(SALT, SECRET)
-        self.sender_sequence_number = 0
-        self.recipient_replay_window = aiocoap.oscore.ReplayWindow(32, lambda: None)
-        self.recipient_replay_window.initialize_empty()
-
-    def post_seqnoincrease(self) -> None:
-        """Numbers are kept by nobody."""
-
-
-def outgoing(plain: bytes) -> aiocoap.Message:
-    message = aiocoap.Message.decode(plain)
-    message.direction = aiocoap.message.Direction.OUTGOING
-    return message
-
-
-def encoded(outer: aiocoap.Message, like: bytes) -> bytes:
-    of = aiocoap.Message.decode(like)
-    outer.direction = aiocoap.message.Direction.OUTGOING
-    outer.mid, outer.token, outer.mtype = of.mid, of.token, of.mtype
-    return bytes(outer.encode())
-
-
 identifiers = st.tuples(st.binary(max_size=7), st.binary(max_size=7)).filter(lambda i: i[0] != i[1])
 # Uri-Host, If-None-Match, Uri-Port, Uri-Path, Content-Format, Uri-Query, Size1, one that is not
 # registered: of both classes, short and long, near and far.
@@ -243,7 +210,7 @@ def test_either_side_can_be_aiocoap(library: ctypes.CDLL, case: Exchange) -> Non
     library.host_set_sequence(client.context, sequence)
     status, protected, sent = client.protect_request(request)
     assert status == OK
-    peer = Peer(server_id, client_id, id_context)
+    peer = Context(SECRET, SALT, server_id, client_id, id_context)
     opened, request_id = peer.unprotect(aiocoap.Message.decode(protected))
     assert encoded(opened, request) == inner
     outer, _ = peer.protect(outgoing(response), request_id)
@@ -251,7 +218,7 @@ def test_either_side_can_be_aiocoap(library: ctypes.CDLL, case: Exchange) -> Non
     assert (status, found) == (OK, response)
 
     server = Device(library, SECRET, SALT, server_id, client_id, id_context or b"")
-    peer = Peer(client_id, server_id, id_context)
+    peer = Context(SECRET, SALT, client_id, server_id, id_context)
     peer.sender_sequence_number = sequence
     outer, request_id = peer.protect(outgoing(request), kid_context=id_context is not None)
     outer = encoded(outer, request)

@@ -282,8 +282,27 @@ int main(void) {
 
 #else
 
-static uint16_t answered_from, answered_id;
-static bool any_answered, is_open, is_secured;
+/* The numbers of the last requests, the newest first; `out` has the response to that one. */
+enum { ANSWERED = 8 };
+static uint16_t answered_from, answered_ids[ANSWERED];
+static uint8_t answered;
+static bool is_open, is_secured;
+
+/* Returns how many requests ago one with this number was answered, or ANSWERED. */
+static uint8_t answered_ago(uint16_t id) {
+    uint8_t ago = 0;
+    while (ago < answered && answered_ids[ago] != id)
+        ago++;
+    return ago < answered && answered_from == in.from ? ago : ANSWERED;
+}
+
+static void remember(uint16_t id) {
+    answered = answered_from != in.from ? 1 : answered < ANSWERED ? answered + 1 : ANSWERED;
+    for (uint8_t i = answered; --i > 0;)
+        answered_ids[i] = answered_ids[i - 1];
+    answered_ids[0] = id;
+    answered_from = in.from;
+}
 
 /* Begins the response to a request, of which it takes number and token. */
 static void begin_answer(coap_writer *to, uint8_t *bytes, size_t room, const coap_head *request,
@@ -435,11 +454,12 @@ static bool answer(void) {
     uint8_t segment = 0;
     if (n == 0 || head.type != COAP_CON || head.code != COAP_POST)
         return false;
-    if (any_answered && answered_from == in.from && answered_id == head.id)
-        return true;
-    any_answered = true;
-    answered_from = in.from;
-    answered_id = head.id;
+    /* A copy of an earlier request comes late: a client makes one at a time (RFC 7252, section 4.7)
+       and does not wait for it any more. */
+    uint8_t ago = answered_ago(head.id);
+    if (ago < ANSWERED)
+        return ago == 0;
+    remember(head.id);
     while ((next = coap_read(&options, &option)) == COAP_OPTION) {
         is_protected |= option.number == COAP_OSCORE;
         is_combined |= option.number == COAP_EDHOC;
