@@ -1,14 +1,18 @@
 """Images as subjects: what their parts take, and how much of each thread's stack is used."""
 
+import random
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from command import joulemark
 from joulemark.errors import InputError
+from joulemark.images.lines import compiled_lines
+from joulemark.images.systems import threads_of
 from joulemark.records.record import Record
 from joulemark.records.store import Store
 from joulemark.subjects.image import ImageSubject
@@ -141,6 +145,28 @@ def test_what_lists_do_not_say_is_told(tmp_path: Path, system: str, message: str
     record, shown = measured(built(tmp_path, system, "-DBARE"))
     assert message in shown
     assert not [q for q in record.quantities if q.part.startswith("thread ")]
+
+
+def test_damaged_debug_information_is_none(tmp_path: Path) -> None:
+    """Whatever its sections for debuggers and symbols hold, the program is the same."""
+    image = built(tmp_path, "ZEPHYR")
+    sound = image.read_bytes()
+    with image.open("rb") as file:
+        sections = [
+            (one["sh_offset"], one["sh_size"])
+            for one in ELFFile(file).iter_sections()
+            if one.name.startswith(".debug")
+        ]
+    chance = random.Random(1)
+    for _ in range(15):
+        damaged = bytearray(sound)
+        for _ in range(50):
+            start, size = chance.choice(sections)
+            damaged[start + chance.randrange(size)] = chance.randrange(256)
+        image.write_bytes(damaged)
+        compiled_lines(image)
+        # Memory that nobody wrote: the lists lead anywhere.
+        threads_of(image, lambda _, length: chance.randbytes(length))
 
 
 def test_parts_and_threads_are_guarded(tmp_path: Path) -> None:

@@ -128,8 +128,17 @@ def compiled_lines(path: Path) -> Lines | None:
     return _read(path, there=True)
 
 
+def unreadable() -> tuple[type[Exception], ...]:
+    """Return what reading an ELF file with damaged or unknown debug information raises."""
+    from elftools.common.exceptions import DWARFError, ELFError
+    from elftools.construct import ConstructError
+
+    # pyelftools looks up what it reads in tables, and asserts what it expects.
+    of_tables = (LookupError, AssertionError, AttributeError, TypeError, ValueError, OverflowError)
+    return (OSError, ELFError, DWARFError, ConstructError, MemoryError, *of_tables)
+
+
 def _read(path: Path, *, there: bool = False) -> Lines | None:
-    from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
     rows: dict[int, Line | None] = {}
@@ -143,7 +152,7 @@ def _read(path: Path, *, there: bool = False) -> Lines | None:
                 program = dwarf.line_program_for_CU(unit)
                 if program is not None:
                     _add(rows, program, unit.get_top_DIE().attributes, there)
-    except (OSError, ELFError, UnicodeDecodeError):
+    except unreadable():
         return None
     return Lines(sorted(rows.items(), key=lambda row: row[0])) if rows else None
 

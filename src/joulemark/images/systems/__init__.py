@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from joulemark.errors import JoulemarkError
+from joulemark.images.lines import unreadable
 
 MOST_THREADS = 1024
 """More are taken for a list that the program has overwritten."""
@@ -252,20 +253,17 @@ def threads_of(path: Path, read: Callable[[int, int], bytes]) -> Threads | None:
         path: the image.
         read: returns bytes of the memory that a run left, from an address on.
     """
-    from elftools.common.exceptions import ELFError
-
     try:
         memory = Memory(path, read)
-    except (OSError, ELFError):
+    except unreadable():
         return None
     try:
         for name in sorted(module.name for module in pkgutil.iter_modules(__path__)):
             system: Any = importlib.import_module(f"{__name__}.{name}")
-            if system.LISTS not in memory.symbols:
-                continue
-            memory.look_in(system.UNITS)
-            return _listed(system, memory)
-    except (ELFError, UnicodeDecodeError):
+            if system.LISTS in memory.symbols:
+                memory.look_in(system.UNITS)
+                return _listed(system, memory)
+    except unreadable():
         return None
     finally:
         memory.close()
@@ -285,4 +283,6 @@ def _listed(system: Any, memory: Memory) -> Threads:
                 raise UnlistedError("has a list of threads without an end")
     except UnlistedError as error:
         notes.append(f"stack per thread: the image {error.what}")
+    except unreadable():
+        notes.append("stack per thread: the image's debug information cannot be read")
     return Threads(system.NAME, found, notes)
