@@ -128,10 +128,10 @@ def test_what_is_uncertain_twice_counts_once() -> None:
 
 def test_self_discharge_alone_takes_the_stated_fraction_a_year() -> None:
     """The closed form, against a summation in small steps."""
-    battery = Battery.model_validate({**NOMINAL["battery"], "self_discharge_per_year": 0.05})  # type: ignore[dict-item]
+    battery = Battery.model_validate({**NOMINAL["battery"], "self_discharge_per_year": 0.4})  # type: ignore[dict-item]
     ampere = 50e-6
     left_c, days = 3600.0, 0
-    rate = -math.log1p(-0.05) / 365.25
+    rate = -math.log1p(-0.4) / 365.25
     while left_c > 0:
         left_c -= ampere * DAY_S + rate * left_c
         days += 1
