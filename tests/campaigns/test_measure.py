@@ -22,7 +22,7 @@ year = 2026
 status = "research"
 status_source = "none: a test's"
 [variant.xor-8]
-digest_bytes = 1
+digest_bytes = 9
 block_bytes = 1
 """
 IMPLEMENTATION = """
@@ -36,7 +36,7 @@ VECTORS = """
 origin = "computed by hand"
 variant = "xor-8"
 message = "0102"
-output = "03"
+output = "030303030303030303"
 """
 ORACLE = '''
 """A test's."""
@@ -47,15 +47,15 @@ from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Exclusive or of all bytes."""
-    return Output(output=bytes([reduce(xor, inputs.message, 0)]))
+    """Exclusive or of all bytes, nine times."""
+    return Output(output=bytes([reduce(xor, inputs.message, 0)]) * 9)
 '''
 HEADER = """
 #ifndef XOR_H
 #define XOR_H
 #include "hash/hash.h"
 typedef struct { uint8_t sum; } xor_ctx;
-enum { XOR_DIGEST_BYTES = 1, XOR_BLOCK_BYTES = 1 };
+enum { XOR_DIGEST_BYTES = 9, XOR_BLOCK_BYTES = 1 };
 void xor_init(xor_ctx *ctx);
 void xor_update(xor_ctx *ctx, const uint8_t *data, size_t length);
 void xor_final(xor_ctx *ctx, uint8_t *digest);
@@ -68,12 +68,18 @@ void xor_init(xor_ctx *ctx) { ctx->sum = 0; }
 void xor_update(xor_ctx *ctx, const uint8_t *data, size_t length) {
     for (size_t i = 0; i < length; i++) { uint8_t b = data[i]; %(step)s }
 }
-void xor_final(xor_ctx *ctx, uint8_t *digest) { digest[0] = ctx->sum; }
+void xor_final(xor_ctx *ctx, uint8_t *digest) {
+    for (unsigned i = 0; i < XOR_DIGEST_BYTES; i++) digest[i] = ctx->sum;
+#ifdef LAST_WRONG
+    digest[XOR_DIGEST_BYTES - 1] ^= 1;
+#endif
+}
 """
 TABLE = "static const uint8_t same[256] = {" + ", ".join(map(str, range(256))) + "};"
 WAYS = {
     "right": ("", "ctx->sum ^= b;"),
     "wrong": ("", "ctx->sum ^= b; if (b == 0x40) ctx->sum ^= 1;"),
+    "last-wrong": ("#define LAST_WRONG", "ctx->sum ^= b;"),
     "branch": ("", 'ctx->sum ^= b; if (b & 1) __asm__ volatile("nop");'),
     "rare": (
         "",
@@ -226,6 +232,12 @@ def test_a_wrong_output_is_no_number(project: Path) -> None:
     (failure,) = {r["failure"] for r in records if r["operation"] == "hash"}
     assert "wrong output" in failure
     assert "seed 1" in failure
+
+
+def test_an_output_whose_last_byte_is_wrong_is_no_number(project: Path) -> None:
+    records = measured(project, "last-wrong", 6)
+    (failure,) = {r["failure"] for r in records if r["operation"] == "hash"}
+    assert "wrong output" in failure
 
 
 def test_a_wild_write_is_a_failure_that_names_it(project: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from joulemark._engine import Phy
-from joulemark.analysis.auditor import Auditor, Seen
+from joulemark.analysis.auditor import Auditor, Seen, SlotNumbers
 from joulemark.analysis.frames import MalformedFrameError, describe, parse
 from joulemark.catalogue import datafile
 from joulemark.catalogue.networks import Key, KeyFile, Policy, Slots
@@ -319,3 +319,16 @@ def test_captures_are_read_as_they_were_written(tmp_path: Path) -> None:
         read_capture(path, None)
     with pytest.raises(InputError, match="cannot be read"):
         read_capture(tmp_path / "none.pcap", None)
+
+
+def test_a_count_of_slots_that_moves_is_another_one() -> None:
+    """Motes that heard a sender before it restarted keep its former numbers."""
+
+    def learned(second: int) -> list[int]:
+        numbers = SlotNumbers(Slots(length_us=10_000, tx_offset_us=2120))
+        for at_us, asn in ((0, 100), (1_000_000, second)):
+            numbers.note(parse(beacon(asn)), Seen("root", PHY, at_us * 10**6, b""))
+        return numbers.others(1_000_000 * 10**6)
+
+    assert learned(200) == [200]
+    assert learned(198) == [200, 198]
