@@ -878,8 +878,9 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         " that core.",
         "- Key generation and signing of SLH-DSA take 10^7 to 10^10 cycles and are measured where"
         " their implementation is named (`joulemark run --primitive slh-dsa-sha2-128f"
-        " --implementation 'signer*' --board nrf52840-dk`). Those of LMS and XMSS, which keep a"
-        " state, are not here.",
+        " --implementation '*signer*' --board nrf52840-dk`). The sets with SHAKE,"
+        " `slh-dsa-shake-128s` and `-128f`, are measured where they are named. Key generation and"
+        " signing of LMS and XMSS, which keep a state, are not here.",
         "",
         *table(
             ("primitive", "public key", "private key", "ciphertext"),
@@ -1130,9 +1131,11 @@ def studies_page() -> str:
         "# Studies",
         "",
         "Six papers' tables, figures and sentences beside ours, as their verdicts are pinned."
-        " Counted are items that a measurement of ours decides: arithmetic on documents and on a"
-        " paper's own numbers is not, whether it comes out or not. `joulemark study NAME` makes"
-        " each again, and its page shows every number with its conditions.",
+        " Counted are items that ask for a measurement of ours, and among them those that none can"
+        " decide, as the paper contradicts itself or what it would take is missing. Arithmetic on"
+        " documents and on a paper's own numbers is not counted, whether it comes out or not."
+        " `joulemark study NAME` makes each again, and its page shows every number with its"
+        " conditions.",
         "",
         *table(header, rows),
         "",

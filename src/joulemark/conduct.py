@@ -191,6 +191,7 @@ def conduct(
     seeds = {point.key: point.seed for point in work.points}
     found = {} if fresh else store.served(seeds)
     served = {key: one for key, one in found.items() if one.trials >= least[key]}
+    store.renew(one.id for one in served.values())
     left = least.keys() - served.keys()
     measured: list[Record[Subject]] = []
     begun(len(left))

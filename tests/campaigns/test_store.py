@@ -90,6 +90,24 @@ def test_whole_numbers_stay_whole(location: str) -> None:
     assert isinstance(kept.value("n"), int)
 
 
+def test_what_is_changed_back_is_the_last_of_its_case_again(location: str) -> None:
+    with Store(location) as store:
+        store.append(made(key="before", cycles=1), made(key="else", message_bytes=1, cycles=5))
+        store.append(made(key="changed", cycles=2))
+        served = store.served({"before": None, "else": None})
+        store.renew(one.id for one in served.values())
+        assert {r.key: r.cycles for r in store.records()} == {"before": 1, "else": 5}
+        # What is the last already is not written again.
+        assert [r.key for r in store.records(history=True)] == [
+            "before",
+            "else",
+            "changed",
+            "before",
+        ]
+        store.renew(one.id for one in store.served({"before": None, "else": None}).values())
+        assert len(store.records(history=True)) == 4
+
+
 def test_the_last_record_of_a_case_counts_and_history_keeps_all(location: str) -> None:
     with Store(location) as store:
         for key, size, cycles in [("a", 8, 1), ("b", 1, 2), ("c", 8, 3)]:

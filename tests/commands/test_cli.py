@@ -178,6 +178,11 @@ def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
         (["choose", "--board", "intel-edison", "--kind", "mac"], 3, "joulemark estimate intel-ed"),
         (["slot", "--board", "stm32vldiscovery"], 3, "drivers for openmote-cc2538, sensortag"),
         (["choose", "--kind", "updates", "--board", "telosb"], 3, "did you mean update?"),
+        (
+            ["run", "--primitive", "slh-dsa-*", "--implementation", "ref", "--operation", "sign"],
+            3,
+            "none of the implementations has sign; ",
+        ),
         (["leaks", "aes-128"], 3, "aes-128: no such file; a primitive goes with --primitive"),
         (["leaks", "--primitive", "aes-12"], 3, "aes-12 matches nothing; did you mean aes-"),
         (["bench", "--primitive", "aes-12", "--implementation", "ref"], 3, "did you mean aes-"),

@@ -234,6 +234,32 @@ class Store(Closes):
         known = self.served(dict.fromkeys(record.key for record in some))
         self.append(*(record for record in some if record.key not in known))
 
+    def renew(self, ids: Iterable[int]) -> None:
+        """Append records again behind which others of their cases were written.
+
+        What is measured, changed, and changed back is served from the store: it is then the last
+        of its case again.
+
+        Args:
+            ids: by their `Served.id`.
+
+        Raises:
+            StoreError: they could not be written; the store is unchanged.
+        """
+        given = set(ids)
+        last = sa.select(sa.func.max(records.c.id)).group_by(records.c.case_digest)
+        here, digest = records.c.id, records.c.case_digest
+        former: dict[str, int] = {}
+        current: set[str] = set()
+        with self._transaction("read") as connection:
+            for some in _chunks(sorted(given)):
+                behind = sa.select(digest, here).where(here.in_(some), here.not_in(last))
+                former |= {row.case_digest: row.id for row in connection.execute(behind)}
+                current |= set(
+                    connection.scalars(sa.select(digest).where(here.in_(some), here.in_(last)))
+                )
+        self.append(*self.load(n for case, n in former.items() if case not in current))
+
     def records(self, *, history: bool = False) -> list[Record[Subject]]:
         """Return the last record of each case; with `history` all records, in order of writing."""
         chosen = None

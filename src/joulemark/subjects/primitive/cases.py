@@ -258,5 +258,14 @@ def expand(
     if beyond and not result:
         raise InputError("nothing is left to measure", "--size, --ad-size", left_out(beyond)[0])
     names = {name for a in algorithms for name in a.contract.measured}
+    if not result and any(_matches(name, campaign.operation) for name in names):
+        having = {
+            way.name
+            for algorithm in algorithms
+            for way in library.implementations(algorithm)
+            if any(way.has(name) and _matches(name, campaign.operation) for name in names)
+        }
+        what = f"none of the implementations has {', '.join(campaign.operation)}"
+        raise InputError(what, "--operation", f"{', '.join(sorted(having)[:6]) or 'none'} have it")
     _need(result, campaign.operation, "--operation", names)
     return result
