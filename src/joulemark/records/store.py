@@ -247,17 +247,14 @@ class Store(Closes):
             StoreError: they could not be written; the store is unchanged.
         """
         given = set(ids)
-        last = sa.select(sa.func.max(records.c.id)).group_by(records.c.case_digest)
-        here, digest = records.c.id, records.c.case_digest
+        digest, last = records.c.case_digest, sa.func.max(records.c.id).label("last")
         former: dict[str, int] = {}
-        current: set[str] = set()
         with self._transaction("read") as connection:
+            every = connection.execute(sa.select(digest, last).group_by(digest))
+            current = {row.case_digest for row in every if row.last in given}
             for some in _chunks(sorted(given)):
-                behind = sa.select(digest, here).where(here.in_(some), here.not_in(last))
-                former |= {row.case_digest: row.id for row in connection.execute(behind)}
-                current |= set(
-                    connection.scalars(sa.select(digest).where(here.in_(some), here.in_(last)))
-                )
+                rows = sa.select(digest, records.c.id).where(records.c.id.in_(some))
+                former |= {row.case_digest: row.id for row in connection.execute(rows)}
         self.append(*self.load(n for case, n in former.items() if case not in current))
 
     def records(self, *, history: bool = False) -> list[Record[Subject]]:
