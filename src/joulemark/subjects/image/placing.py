@@ -134,6 +134,7 @@ class ByPart:
         self._starts = [one.address for one in known]
         self._ends = [one.end for one in known]
         self._parts = [placing.of(one.name, one.address) for one in known]
+        self._all_cycles = sum(one.self_cycles for one in known)
         self._cycles: dict[str, int] = defaultdict(int)
         for one, part in zip(known, self._parts, strict=True):
             if part == OTHER:
@@ -152,4 +153,8 @@ class ByPart:
             return None
         more = len(named) - _UNPLACED_SHOWN
         shown = ", ".join(named[:_UNPLACED_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        return f"no rule places {shown}: they are the part {OTHER}; --parts FILE places them"
+        share = 100 * sum(self._cycles.values()) / self._all_cycles if self._all_cycles else 0
+        return (
+            f"no rule places {shown}: they are the part {OTHER}, {share:.3g}% of the cycles; "
+            "--parts FILE places them"
+        )
