@@ -8,7 +8,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
-from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli._output import Form, FormOption, say, table
 from joulemark.subjects.image.options import ImageOptions
 
 
@@ -26,6 +26,7 @@ def image(
     """
     from joulemark.conduct import Means, conduct, plan
     from joulemark.measure.pool import Processes
+    from joulemark.records import bounds
     from joulemark.records.store import Store
     from joulemark.report import rows
 
@@ -39,6 +40,8 @@ def image(
         )
     if form is Form.TEXT:
         for note in dict.fromkeys(note for record in good for note in record.notes):
-            typer.echo(note)
+            say(note)
+        for line in bounds.lines(map(bounds.of_record, good)):
+            say(line)
     for error in work.errors.values():
         raise error
