@@ -173,6 +173,14 @@ def test_the_harnesss_tests_run_on_the_emulated_board(tmp_path: Path, build: Pat
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_a_monitor_needs_an_image_or_a_device(tmp_path: Path) -> None:
+    (tmp_path / "test_power.py").write_text("def test_own(power_monitor): pass")
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    run += ["-p", "joulemark.twister.plugin", "--emulated-board", BOARD]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "--emulated-image says which image is measured" in done.stdout
+
+
 def test_a_monitor_needs_a_board() -> None:
     without: Any = SimpleNamespace(config=SimpleNamespace(getoption=lambda _: None))
     with pytest.raises(pytest.UsageError, match="--emulated-board says which"):

@@ -185,6 +185,17 @@ def test_parts_and_threads_are_guarded(tmp_path: Path) -> None:
     assert "no case has stack of 'thread wroker'" in wrong
 
 
+def test_other_rules_are_another_case_and_no_change(tmp_path: Path) -> None:
+    image = built(tmp_path, "RIOT", rounds=40)
+    rules = tmp_path / "parts.toml"
+    rules.write_text('[[rule]]\npart = "network"\nfunctions = ["*"]\n')
+    stores = [str(tmp_path / name) for name in ("default.db", "own.db")]
+    for store, options in zip(stores, ((), ("--parts", str(rules))), strict=True):
+        asked = ("image", str(image), "--board", BOARD, "--for", "2ms", "--store", store)
+        joulemark(*asked, *options)
+    assert "they have no case in common" in joulemark("compare", *stores, code=3).stderr
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

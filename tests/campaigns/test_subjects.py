@@ -143,7 +143,7 @@ def test_tables_of_an_architecture_are_made_in_other_processes(tmp_path: Path) -
         ("[[slots]]\nboard = 'telosb'", r"slots: unknown key.*\[\[slot\]\]"),
         ("[[slot]]\nbord = 'telosb'", r"\[\[slot\]\] 1, board: this key is missing"),
         ("[[slot]]\nboard = 'telosb'\nlevel = 'mic-33'", r"\[\[slot\]\] 1, level"),
-        ("[[image]]\npath = 'a.elf'\nboard = 'telosb'", "one of for, for_ms and stop_at"),
+        ("[[image]]\npath = 'a.elf'\nboard = 'telosb'", "either for or stop_at"),
         ("[[network]]\nnetwork = 'x'\nfor_ms = 0", "for_ms.*must be at least 1"),
     ],
 )
@@ -159,7 +159,7 @@ def test_options_override_the_tables_that_have_them(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_text(
         "primitive = 'aes-128'\n[[slot]]\nboard = 'telosb'\n"
-        "[[image]]\npath = 'a.elf'\nboard = 'telosb'\nfor_ms = 1\n"
+        "[[image]]\npath = 'a.elf'\nboard = 'telosb'\nfor = '1ms'\n"
     )
     asked = read(path, {"opt": ["Os"], "board": ["nrf52840-dk"]})
     assert [one.type for one in asked] == ["primitive", "slot", "image"]
@@ -195,7 +195,7 @@ def test_somebodys_image_is_guarded(tmp_path: Path) -> None:
     for number, work in enumerate((10, 60)):
         path = _image(tmp_path / str(number), work)
         campaign = path.with_name("c.toml")
-        campaign.write_text("[[image]]\npath = 'app.elf'\nboard = 'telosb'\nfor_ms = 400\n")
+        campaign.write_text("[[image]]\npath = 'app.elf'\nboard = 'telosb'\nfor = '400ms'\n")
         stores.append(str(path.with_name("s.db")))
         run = ("run", str(campaign), "--store", stores[-1])
         assert "measured 1," in joulemark(*run).stdout
@@ -227,8 +227,17 @@ def test_an_image_that_does_not_get_there_fails_and_is_kept(tmp_path: Path) -> N
     assert BudgetError.exit_code == 8
     joulemark(*image, "--stop-at", "no_such_symbol", code=3)
     with Store(store, "read") as opened:
-        assert {record.status for record in opened.records()} == {"failed"}
+        assert [record.status for record in opened.records()] == ["failed"]
     assert "tsch_init" in joulemark(*image, "--stop-at", "tsch_init").stdout
+
+
+def test_a_file_that_is_no_image_is_a_mistake_and_no_case(tmp_path: Path) -> None:
+    path = tmp_path / "app.elf"
+    path.write_text("no image")
+    store = tmp_path / "s.db"
+    asked = ("image", str(path), "--board", "telosb", "--store", str(store), "--for", "1ms")
+    assert "app.elf: neither ELF nor Intel HEX" in joulemark(*asked, code=3).stderr
+    assert not store.exists()
 
 
 TWO = """

@@ -579,6 +579,7 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
         (("--board", "telosb", "--power", "x.png"), "name a .csv or .html file"),
         (("--chip", "msp430f1611", "--gdb", "3333"), "write :3333"),
         (("--chip", "msp430f1611", "--gdb", ":99999"), "write :3333"),
+        (("--chip", "msp430f1611", "--gdb", ":3333", "--max-cycles", "9"), "leave them out"),
         (("--chip", "msp430f1611", "--input", "uart9=x"), "names no port"),
         (("--chip", "msp430f1611", "--input", r"usart1=\x"), "has an escape that is no byte"),
         (("--chip", "msp430f1611", "--input", r"usart1=\u20ac"), "has an escape that is no byte"),

@@ -100,7 +100,8 @@ class Limits:
             matched = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", amount)
             if name not in MEASURES or matched is None:
                 mend = (
-                    f"write NAME=5% or NAME=32 with {', '.join(MEASURES)}, or secrets, or missing"
+                    "write secrets, missing, NAME=5% or NAME=32, or of a part PART:NAME=5%; "
+                    f"NAME is one of {', '.join(MEASURES)}"
                 )
                 raise InputError(f"{text!r} is no limit", "--fail", mend)
             relative = bool(matched[2])

@@ -233,6 +233,9 @@ def execute(
     if (described is None) == (chip is None):
         raise InputError("one of them says what to emulate", "--chip, --board", "give one")
     shown.check(described)
+    if shown.gdb is not None and (stop_at is not None or max_cycles is not None):
+        what = "with --gdb the debugger says how far the program runs"
+        raise InputError(what, "--stop-at, --max-cycles", "leave them out")
     program = load_image(image, raw, symbols)
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
     begin = None if start_at is None else resolve(program, start_at, "--from")

@@ -110,9 +110,9 @@ def _list() -> None:
     for name in names():
         found = load(name)
         pinned = pins.read(pins.path(found)).values()
-        typer.echo(f"{name}: {found.file.title}")
-        typer.echo(f"  {heads(pinned) if pinned else 'no verdict is pinned'}")
-        typer.echo(f"  {held(found)}")
+        say(f"{name}: {found.file.title}")
+        say(f"  {heads(pinned) if pinned else 'no verdict is pinned'}")
+        say(f"  {held(found)}")
 
 
 def _today(store: str, out: Path | None) -> None:

@@ -111,7 +111,8 @@ class ModelMeter:
 
 def _range(values: Sequence[float]) -> str:
     low, high = min(values), max(values)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    texts = [f"{value:.4g}" if value < 1000 else f"{value:g}" for value in (low, high)]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
 def _clocks(hz: Sequence[int]) -> str:

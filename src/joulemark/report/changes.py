@@ -36,7 +36,8 @@ def _layout(found: Sequence[Compared]) -> list[str]:
             f"layout: with the code's place in flash alone, cycles of a case lie {spread} apart; "
             "compared are means over the places"
         )
-    if any(c.spread is None and c.how != "placements" and c.changes for c in compared):
+    movable = [c for c in compared if c.operation]  # What `run` builds; an image is as it comes.
+    if any(c.spread is None and c.how != "placements" and c.changes for c in movable):
         lines.append(
             "layout: not varied; on a chip with line buffers or a cache a change may be code that "
             "moved (`run --placements 4` tells)"

@@ -13,6 +13,8 @@ from joulemark.twister.monitor import SAMPLE_HZ, EmulatedPowerMonitor
 
 _OF_HARNESS = "probe_class"
 """The fixture by which Twister's power harness gives its tests a monitor."""
+_DEVICE = "dut"
+"""Twister's fixture of the device under test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +33,11 @@ def _monitor(request: pytest.FixtureRequest) -> EmulatedPowerMonitor:
     monitor = EmulatedPowerMonitor(
         option("--emulated-board"), image, option("--emulated-sample-hz")
     )
-    monitor.connect(None if image else request.getfixturevalue("dut"))
+    try:
+        monitor.connect(None if image else request.getfixturevalue(_DEVICE))
+    except pytest.FixtureLookupError as error:
+        what = "--emulated-image says which image is measured; without it Twister's device does"
+        raise pytest.UsageError(what) from error
     monitor.init()
     return monitor
 

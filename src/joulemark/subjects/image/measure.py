@@ -64,8 +64,13 @@ class ImageCase:
     def key(self) -> str:
         """Digest of all that the result depends on."""
         bytes_of = hashlib.sha256(self.data).hexdigest()
-        rules = json.dumps([rule.model_dump() for rule in self.rules])
+        rules = _digest(self.rules)
         return key_of(self.case, bytes_of, rules, self.board.digest, chips.digest(self.board.chip))
+
+
+def _digest(rules: Sequence[Rule]) -> str:
+    text = json.dumps([rule.model_dump() for rule in rules])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def plan(options: ImageOptions, means: Means) -> Work:
@@ -76,12 +81,21 @@ def plan(options: ImageOptions, means: Means) -> Work:
     """
     try:
         data = options.path.read_bytes()
+        # A file that is no image, or has no such symbol, is a mistake and not a case that failed.
+        image = Image.load(options.path)
+        if options.stop_at:
+            image.resolve(options.stop_at)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(options.path)) from error
-    subject = ImageSubject(
-        image=options.name or options.path.stem, for_ms=options.run_ms, stop_at=options.stop_at
-    )
+    except EngineError as error:
+        raise InputError(str(error).removeprefix(f"{options.path}: "), str(options.path)) from error
     rules = rules_of(options.parts)
+    subject = ImageSubject(
+        image=options.name or options.path.stem,
+        for_ms=options.run_ms,
+        stop_at=options.stop_at,
+        parts=_digest(rules)[:8] if options.parts else "",
+    )
     tasks = []
     for name in options.board:
         case = ImageCase(

@@ -33,7 +33,6 @@ class ImageOptions(Options):
     for_: Annotated[str, AfterValidator(_duration)] = Field(
         "", alias="for", description="Run for this time: 500ms, 10s, 1h."
     )
-    for_ms: int = Field(0, ge=0, le=_MOST_MS, description="The same in milliseconds.")
     stop_at: str = Field("", description="Or stop before the instruction at this symbol.")
     parts: Beside | None = Field(
         None, description="Rules that say what belongs to which part, before the built-in ones."
@@ -45,10 +44,10 @@ class ImageOptions(Options):
     @property
     def run_ms(self) -> int:
         """How long it runs; 0 if it runs to a symbol."""
-        return round(seconds(self.for_, "for") * 1e3) if self.for_ else self.for_ms
+        return round(seconds(self.for_, "for") * 1e3) if self.for_ else 0
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:
-        if [bool(self.for_), bool(self.for_ms), bool(self.stop_at)].count(True) != 1:
-            raise ValueError("one of for, for_ms and stop_at says when it ends: give one")
+        if bool(self.for_) == bool(self.stop_at):
+            raise ValueError("either for or stop_at says when it ends: give one")
         return self
