@@ -17,11 +17,11 @@ use seq_macro::seq;
 use crate::alu::{Double, Flags, Single};
 use crate::bus::{Bus, Width};
 use crate::core::Core;
-use crate::decode::Condition;
-use crate::memory::{State, attribute};
+use crate::decode::{Condition, Instruction};
+use crate::memory::State;
 use crate::observe::{Call, Observer};
 use crate::registers::{PC, SP, SR};
-use crate::secrets::Before;
+use crate::secrets::{Before, Secrets};
 use crate::slots::{LONGEST_RUN, Rest, SLOTS, Slot, index, kind};
 use crate::timing;
 
@@ -102,26 +102,17 @@ impl<B: Bus> Machine<'_, B> {
         self.state.registers[usize::from(number)]
     }
 
-    #[inline(always)]
-    fn may(&self, address: u16, byte: bool, read: bool, write: bool) -> bool {
-        let needed = match (byte, read, write) {
-            (true, true, false) => attribute::READ_BYTE,
-            (false, true, false) => attribute::READ_WORD,
-            // Directly writable memory is RAM, and so directly readable.
-            (true, ..) => attribute::WRITE_BYTE,
-            (false, ..) => attribute::WRITE_WORD,
+    /// Follow secrets through an instruction.
+    #[inline(never)]
+    fn follow(&self, secrets: &mut Secrets, instruction: &Instruction, ip: usize, flags: Flags) {
+        let before = Before {
+            state: self.state,
+            calls: self.observer.calls(),
+            flags,
+            flow: &|address| self.bus.flow(address),
+            pc: (ip << 1) as u16,
         };
-        self.state.attributes[usize::from(address)] & needed != 0
-    }
-
-    #[inline(always)]
-    fn load(&self, address: u16, byte: bool) -> u16 {
-        if byte {
-            u16::from(self.state.bytes[usize::from(address)])
-        } else {
-            let low = usize::from(address & 0xfffe);
-            u16::from_le_bytes([self.state.bytes[low], self.state.bytes[low + 1]])
-        }
+        secrets.before(&before, instruction);
     }
 
     #[inline(always)]
@@ -162,8 +153,8 @@ impl<B: Bus> Machine<'_, B> {
                 } else {
                     base
                 };
-                let value = if self.may(address, byte, true, false) {
-                    self.load(address, byte)
+                let value = if self.state.may(address, byte, false) {
+                    self.state.load(address, byte)
                 } else {
                     let before_end = timing::read_before_end(memory);
                     match self.read_bus(address, byte, place, before_end) {
@@ -180,9 +171,9 @@ impl<B: Bus> Machine<'_, B> {
         let (reads, writes) = (operation.reads_destination(), operation.writes());
         if memory {
             let to = self.register(slot.destination).wrapping_add(slot.b);
-            let plain = self.may(to, byte, reads, writes);
+            let plain = self.state.may(to, byte, writes);
             let destination = if plain && reads {
-                Some(self.load(to, byte))
+                Some(self.state.load(to, byte))
             } else if !reads {
                 Some(0)
             } else if writes {
@@ -247,10 +238,10 @@ impl<B: Bus> Machine<'_, B> {
             return true;
         }
         let address = base.wrapping_add(slot.a);
-        if !self.may(address, byte, true, true) {
+        if !self.state.may(address, byte, true) {
             return false;
         }
-        let operand = self.load(address, byte);
+        let operand = self.state.load(address, byte);
         let result = flags.single(operation, byte, u32::from(operand));
         self.store(address, result as u16, byte);
         if OBSERVE {
@@ -262,7 +253,7 @@ impl<B: Bus> Machine<'_, B> {
     #[inline(always)]
     fn push<const OBSERVE: bool>(&mut self, value: u16) -> bool {
         let sp = self.state.registers[SP].wrapping_sub(2);
-        if sp < self.observer.low() || !self.may(sp, false, false, true) {
+        if sp < self.observer.low() || !self.state.may(sp, false, true) {
             return false;
         }
         self.store(sp, value, false);
@@ -339,6 +330,9 @@ impl<B: Bus> Core<B> {
             for offset in 0..instruction.length {
                 self.state.mark_decoded(at.wrapping_add(offset), true);
             }
+            if let Some(secrets) = &mut self.secrets {
+                secrets.decoded[slot] = Some(instruction);
+            }
             let decoded = Slot::from_instruction(&instruction, at);
             self.state.slots[slot] = decoded;
             self.state.costs[slot] = instruction.cycles;
@@ -374,16 +368,16 @@ impl<B: Bus> Core<B> {
         &mut self,
         until: u64,
     ) -> Leave {
+        let pc = self.state.registers[PC];
+        if pc & 1 != 0 {
+            return Leave::Slow;
+        }
         let mut secrets = if FOLLOW { self.secrets.take() } else { None };
         let mut machine = Machine {
             state: &mut self.state,
             observer: &mut self.observer,
             bus: &mut self.bus,
         };
-        let pc = machine.state.registers[PC];
-        if pc & 1 != 0 {
-            return Leave::Slow;
-        }
         let mut ip = index(pc);
         let mut flags = Flags::from_status(machine.state.registers[SR]);
         let mut cycles = self.cycles;
@@ -433,27 +427,23 @@ impl<B: Bus> Core<B> {
                         break 'runs $why;
                     }};
                 }
-                if FOLLOW
-                    && let Some(secrets) = &mut secrets
-                    && !matches!(
-                        usize::from(slot.kind),
-                        kind::SLOW | kind::UNDECODED | kind::BREAKPOINT
-                    )
-                {
-                    // The first time, the slow way decodes it.
-                    let Some(instruction) = secrets.decoded[ip] else {
-                        leave!(Leave::Slow);
-                    };
-                    let bus = &*machine.bus;
-                    let before = Before {
-                        state: machine.state,
-                        calls: machine.observer.calls(),
-                        flags,
-                        flow: &|address| bus.flow(address),
-                        pc: (ip << 1) as u16,
-                    };
-                    secrets.before(&before, &instruction);
-                    secrets.is_ahead = true;
+                // Follow secrets through this instruction: the quick way, or the one for all.
+                macro_rules! follow {
+                    ($quick:expr) => {{
+                        if FOLLOW && let Some(secrets) = &mut secrets {
+                            // Where it was decoded before, the slow way decodes it again.
+                            let Some(instruction) = secrets.decoded[ip] else {
+                                leave!(Leave::Slow);
+                            };
+                            if !$quick(&mut **secrets, &machine, (ip << 1) as u16) {
+                                machine.follow(secrets, &instruction, ip, flags);
+                            }
+                            secrets.is_ahead = true;
+                        }
+                    }};
+                }
+                if FOLLOW && usize::from(slot.kind) > kind::BREAKPOINT {
+                    follow!(|_: &mut Secrets, _: &Machine<'_, B>, _| false);
                 }
                 // Continue with the next instruction of the run.
                 macro_rules! advance {
@@ -518,6 +508,16 @@ impl<B: Bus> Core<B> {
                         #(
                             N => {
                                 if const { N < kind::SINGLE } {
+                                    follow!(|secrets: &mut Secrets, machine: &Machine<'_, B>, pc| {
+                                        let flow = |address| machine.bus.flow(address);
+                                        secrets.quick_double::<{ N % kind::SINGLE }>(
+                                            machine.state,
+                                            flow,
+                                            slot,
+                                            flags,
+                                            pc,
+                                        )
+                                    });
                                     let place = Place { ip, cycles };
                                     if !machine.double::<{ N % kind::SINGLE }, OBSERVE, EXACT>(
                                         slot,
@@ -528,11 +528,16 @@ impl<B: Bus> Core<B> {
                                     }
                                     advance!(const { kind::double_words(N) });
                                 } else if const { N < kind::JUMP } {
+                                    follow!(|_: &mut Secrets, _: &Machine<'_, B>, _| false);
                                     if !machine.single::<{ N % 24 }, OBSERVE>(slot, &mut flags) {
                                         leave!(Leave::Slow);
                                     }
                                     advance!(const { kind::single_words(N) });
                                 } else {
+                                    follow!(|secrets: &mut Secrets, _: &Machine<'_, B>, pc| {
+                                        let condition = const { Condition::ALL[N % 8] };
+                                        secrets.quick_jump(pc, condition, flags)
+                                    });
                                     if const { Condition::ALL[N % 8] }.holds(flags) {
                                         jump!(slot.a);
                                     }
@@ -554,10 +559,10 @@ impl<B: Bus> Core<B> {
                         }
                         kind::RETURN => {
                             let sp = machine.state.registers[SP];
-                            if !machine.may(sp, false, true, false) {
+                            if !machine.state.may(sp, false, false) {
                                 leave!(Leave::Slow);
                             }
-                            let target = machine.load(sp, false);
+                            let target = machine.state.load(sp, false);
                             if target & 1 != 0 {
                                 leave!(Leave::Slow);
                             }
@@ -580,10 +585,10 @@ impl<B: Bus> Core<B> {
                         }
                         kind::BRANCH_INDEXED => {
                             let address = machine.register(slot.source).wrapping_add(slot.a);
-                            if !machine.may(address, false, true, false) {
+                            if !machine.state.may(address, false, false) {
                                 leave!(Leave::Slow);
                             }
-                            let target = machine.load(address, false);
+                            let target = machine.state.load(address, false);
                             if target & 1 != 0 {
                                 leave!(Leave::Slow);
                             }
@@ -599,13 +604,13 @@ impl<B: Bus> Core<B> {
                         kind::PUSH_IMMEDIATE => push!(2, slot.a),
                         kind::PUSH_INDEXED => {
                             let address = machine.register(slot.source).wrapping_add(slot.a);
-                            if !machine.may(address, false, true, false) {
+                            if !machine.state.may(address, false, false) {
                                 leave!(Leave::Slow);
                             }
                             if OBSERVE {
                                 machine.observer.touch(address);
                             }
-                            push!(2, machine.load(address, false));
+                            push!(2, machine.state.load(address, false));
                         }
                         kind::STACK_ADD => stack!(Double::Add, 1),
                         kind::STACK_ADD_IMMEDIATE => stack!(Double::Add, 2),

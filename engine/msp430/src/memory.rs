@@ -1,4 +1,8 @@
 //! Flash and RAM: 64 KiB of bytes and, for every address, the accesses allowed without checks.
+#![allow(
+    clippy::inline_always,
+    reason = "constant arguments have to reach each specialised instruction"
+)]
 
 /// One region of plain memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +179,29 @@ impl State {
     pub fn undefine(&mut self, address: u16) {
         self.bytes[usize::from(address)] = 0xff;
         self.change(address, 0, DEFINED);
+    }
+
+    /// Whether memory may be read, or written as well, without further checks: what is directly
+    /// writable is RAM, and so directly readable.
+    #[inline(always)]
+    pub fn may(&self, address: u16, byte: bool, write: bool) -> bool {
+        let needed = match (byte, write) {
+            (true, false) => READ_BYTE,
+            (false, false) => READ_WORD,
+            (true, true) => WRITE_BYTE,
+            (false, true) => WRITE_WORD,
+        };
+        self.attributes[usize::from(address)] & needed != 0
+    }
+
+    /// A byte or a word.
+    #[inline(always)]
+    pub fn load(&self, address: u16, byte: bool) -> u16 {
+        if byte {
+            u16::from(self.bytes[usize::from(address)])
+        } else {
+            self.word(address)
+        }
     }
 
     pub fn word(&self, address: u16) -> u16 {

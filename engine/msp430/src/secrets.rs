@@ -5,6 +5,13 @@
 //! registers. What a secret branch leads to is not followed, so that behind a finding of a branch
 //! other findings can be missing. Registers of peripherals hold what is written to them; only the
 //! hardware multiplier's results follow from its operands.
+//!
+//! Most instructions are worked out the quick way, in the fast loop, by code that is specialised as
+//! the instruction itself is there; [`Secrets::before`] is the reference for all of them.
+#![allow(
+    clippy::inline_always,
+    reason = "constant arguments have to reach each specialised instruction"
+)]
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +26,7 @@ use crate::decode::{Action, Condition, Destination, Instruction, Source};
 use crate::memory::State;
 use crate::observe::Call;
 use crate::registers::{CG, PC, SP, SR, status};
+use crate::slots::{SLOTS, Slot, kind};
 
 const ZERO: Word = Word::public(0);
 const ONE: Word = Word::public(1);
@@ -46,14 +54,14 @@ pub(crate) struct Secrets {
     stacked: HashMap<u16, u16>,
     /// A mask for each byte of the address space, and where it comes from; the latter counts only
     /// where the mask is not zero.
-    bytes: Box<[u8]>,
-    origins: Box<[Origins]>,
+    bytes: Box<[u8; 0x10000]>,
+    origins: Box<[Origins; 0x10000]>,
     /// What the hardware multiplier holds.
     multiplier: Multiplier,
     /// How control passed each word.
-    passed: Box<[u8]>,
+    passed: Box<[u8; SLOTS]>,
     /// Decoded instructions by address.
-    pub decoded: Box<[Option<Instruction>]>,
+    pub decoded: Box<[Option<Instruction>; SLOTS]>,
     /// What the next instruction does is worked out already.
     pub is_ahead: bool,
     pub finds: Finds,
@@ -132,6 +140,18 @@ impl Multiplier {
     }
 }
 
+/// An array that is made where it stays.
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "it is too large for the stack"
+)]
+fn filled<T: Clone, const LENGTH: usize>(value: T) -> Box<[T; LENGTH]> {
+    match vec![value; LENGTH].into_boxed_slice().try_into() {
+        Ok(array) => array,
+        Err(_) => unreachable!("it has this length"),
+    }
+}
+
 /// The core before an instruction.
 pub(crate) struct Before<'a> {
     pub state: &'a State,
@@ -163,11 +183,11 @@ impl Secrets {
             flags_at: 0,
             here: 0,
             stacked: HashMap::new(),
-            bytes: vec![0; 0x10000].into_boxed_slice(),
-            origins: vec![0; 0x10000].into_boxed_slice(),
+            bytes: filled(0),
+            origins: filled(0),
             multiplier: Multiplier::default(),
-            passed: vec![0; 0x8000].into_boxed_slice(),
-            decoded: vec![None; 0x8000].into_boxed_slice(),
+            passed: filled(0),
+            decoded: filled(None),
             is_ahead: false,
             finds: Finds::default(),
         }
@@ -229,11 +249,173 @@ impl Secrets {
         self.origins[address] = 1;
     }
 
+    /// Control passes an instruction.
+    #[inline(always)]
+    fn pass(&mut self, pc: u16, way: u8) {
+        if self.finds.is_on {
+            self.passed[usize::from(pc >> 1)] |= passed::HERE | way;
+        }
+    }
+
+    /// The same as [`Secrets::before`] for a jump whose condition is public; false, with nothing
+    /// done, for others.
+    #[inline(always)]
+    pub fn quick_jump(&mut self, pc: u16, condition: Condition, flags: Flags) -> bool {
+        if self.is_secret(condition) {
+            return false;
+        }
+        let way = match condition {
+            Condition::Always => 0,
+            _ if condition.holds(flags) => passed::TAKEN,
+            _ => passed::NOT_TAKEN,
+        };
+        self.pass(pc, way);
+        true
+    }
+
+    /// The same as [`Secrets::before`] for a regular double-operand instruction, on registers, plain
+    /// memory at public addresses, and moves from and to the multiplier; false, with nothing done,
+    /// for others.
+    #[inline(always)]
+    pub fn quick_double<const KIND: usize>(
+        &mut self,
+        state: &State,
+        flow: impl Fn(u16) -> Flow,
+        slot: Slot,
+        flags: Flags,
+        pc: u16,
+    ) -> bool {
+        let operation = const { Double::ALL[kind::operation(KIND)] };
+        let byte = const { kind::byte(KIND) };
+        let mode = const { kind::mode(KIND) };
+        let memory = const { kind::memory(KIND) };
+        let is_move = operation == Double::Mov;
+        if mode == kind::STATUS {
+            return false;
+        }
+        let mask = if byte { 0xff } else { 0xffff };
+        let number = usize::from(slot.source);
+        let base = state.registers[number];
+        let is_multiplier = |address: u16| {
+            !byte && state.is_peripheral(address) && flow(address) == Flow::Multiplier
+        };
+        let (x, mut from) = match mode {
+            kind::REGISTER => {
+                let secret = self.r[number & 15] & mask;
+                let word = Word::new(u32::from(base & mask), u32::from(secret));
+                (word, self.from[number & 15])
+            }
+            kind::CONSTANT | kind::IMMEDIATE => (Word::public(u32::from(slot.a)), 0),
+            _ => {
+                let address = if mode == kind::INDEXED {
+                    base.wrapping_add(slot.a)
+                } else {
+                    base
+                };
+                if self.of_base(number) != 0 {
+                    return false;
+                }
+                if state.may(address, byte, false) {
+                    let (secret, from) = self.load(address, byte);
+                    let value = state.load(address, byte);
+                    (Word::new(u32::from(value), u32::from(secret)), from)
+                } else if is_move && is_multiplier(address) {
+                    let (secret, from) = self.multiplier.read(address);
+                    (Word::new(0, u32::from(secret)), from)
+                } else {
+                    return false;
+                }
+            }
+        };
+        let to_number = usize::from(slot.destination);
+        let mut target = state.registers[to_number];
+        if mode == kind::AUTOINCREMENT && number == to_number {
+            target = target.wrapping_add(slot.a);
+        }
+        let (reads, writes) = (operation.reads_destination(), operation.writes());
+        let mut to = 0;
+        let mut to_multiplier = false;
+        let y = if memory {
+            to = target.wrapping_add(slot.b);
+            if self.of_base(to_number) != 0 {
+                return false;
+            }
+            if !state.may(to, byte, writes) {
+                if !is_move || !is_multiplier(to) {
+                    return false;
+                }
+                to_multiplier = true;
+            }
+            if reads {
+                let (secret, more) = self.load(to, byte);
+                from |= more;
+                Word::new(u32::from(state.load(to, byte)), u32::from(secret))
+            } else {
+                ZERO
+            }
+        } else if reads {
+            let secret = self.r[to_number & 15] & mask;
+            if secret != 0 {
+                from |= self.from[to_number & 15];
+            }
+            Word::new(u32::from(target & mask), u32::from(secret))
+        } else {
+            ZERO
+        };
+        self.here = pc;
+        self.pass(pc, 0);
+        let itself = mode == kind::REGISTER && !memory && number == to_number;
+        let carried = self.carried(operation);
+        let result = self.flow(flags.carry(), operation, byte, (x, y), from, itself);
+        if !writes {
+            return true;
+        }
+        let secret = result.secret as u16;
+        let from = from | carried;
+        if to_multiplier {
+            self.multiplier.write(to, secret, from);
+        }
+        if memory {
+            self.put(to, secret, from, byte);
+        } else {
+            let secret = secret & mask;
+            self.r[to_number & 15] = secret;
+            self.from[to_number & 15] = if secret == 0 { 0 } else { from };
+        }
+        true
+    }
+
+    /// The secret bits of a base register.
+    #[inline(always)]
+    fn of_base(&self, number: usize) -> u16 {
+        // Of SR, which is 0 as a base, and of what absolute addresses have none are.
+        if number < 16 { self.r[number] } else { 0 }
+    }
+
+    /// What becomes secret in memory, at an address that does not.
+    #[inline(always)]
+    fn put(&mut self, address: u16, secret: u16, from: Origins, byte: bool) {
+        let at = usize::from(address);
+        if byte {
+            self.bytes[at] = secret as u8;
+            if secret & 0xff != 0 {
+                self.origins[at] = from;
+            }
+            return;
+        }
+        let low = at & 0xfffe;
+        let [first, second] = secret.to_le_bytes();
+        (self.bytes[low], self.bytes[low + 1]) = (first, second);
+        if secret != 0 {
+            (self.origins[low], self.origins[low + 1]) = (from, from);
+        }
+    }
+
     /// Work out what an instruction does with secrets.
     pub fn before(&mut self, core: &Before<'_>, instruction: &Instruction) {
         let byte = instruction.byte;
         self.here = core.pc;
-        if self.finds.is_on {
+        {
             let way = match instruction.action {
                 Action::Jump(Condition::Always, _) => 0,
                 Action::Jump(condition, _) => {
@@ -245,7 +427,7 @@ impl Secrets {
                 }
                 _ => 0,
             };
-            self.passed[usize::from(core.pc >> 1)] |= passed::HERE | way;
+            self.pass(core.pc, way);
         }
         match instruction.action {
             Action::Jump(condition, _) => {
@@ -490,16 +672,7 @@ impl Secrets {
         if core.state.is_peripheral(address) {
             self.store_to_device(core, address, secret, from, byte);
         }
-        let at = usize::from(address);
-        let places = if byte {
-            at..at + 1
-        } else {
-            (at & 0xfffe)..(at & 0xfffe) + 2
-        };
-        for (at, mask) in places.zip((secret as u16).to_le_bytes()) {
-            self.bytes[at] = mask;
-            self.origins[at] = from;
-        }
+        self.put(address, secret as u16, from, byte);
     }
 
     #[cold]
@@ -586,6 +759,7 @@ impl Secrets {
     // Instructions.
 
     /// Arithmetic flags of a result of so many bits.
+    #[inline(always)]
     fn set_flags(&mut self, result: Word, carry: bool, overflow: bool, bits: u32, from: Origins) {
         let bit = |is: bool, flag: u16| if is { flag } else { 0 };
         let secret = bit(carry, status::C)
@@ -684,10 +858,16 @@ impl Secrets {
             (Source::Register(one), Destination::Register(other)) => one == other,
             _ => false,
         };
-        let result = if unknown && (x.secret | y.secret) != 0 && operation != Double::Mov {
+        let carry = match operation {
+            Double::Addc | Double::Subc | Double::Dadd => u32::from(self.r[SR] & status::C),
+            _ => 0,
+        };
+        let depends = (x.secret | y.secret | carry) != 0;
+        let result = if unknown && depends && operation != Double::Mov {
             self.all_secret(operation, byte, from)
         } else {
-            self.flow(core, operation, byte, (x, y), from, itself)
+            let carry = core.flags.carry();
+            self.flow(carry, operation, byte, (x, y), from, itself)
         };
         if !operation.writes() {
             return;
@@ -731,9 +911,10 @@ impl Secrets {
         Word::new(0, if byte { 0xff } else { 0xffff })
     }
 
+    #[inline(always)]
     fn flow(
         &mut self,
-        core: &Before<'_>,
+        carry: u32,
         operation: Double,
         byte: bool,
         (x, y): (Word, Word),
@@ -741,7 +922,7 @@ impl Secrets {
         itself: bool,
     ) -> Word {
         let bits = if byte { 8 } else { 16 };
-        let carry = Word::new(core.flags.carry(), u32::from(self.r[SR] & status::C));
+        let carry = Word::new(carry, u32::from(self.r[SR] & status::C));
         // V of XOR: both are negative.
         let signs = x.and(y).secret >> (bits - 1) & 1 != 0;
         let (x, y) = match operation {

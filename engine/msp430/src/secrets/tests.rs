@@ -255,15 +255,17 @@ impl Pair {
         start.put(&mut self.first);
         other.put(&mut self.second);
         masks.mark(&mut self.first);
+        // One instruction at a time, or in the fast loop, whose code takes long to load.
+        let leave_breakpoint = self.random.below(8) != 0;
         for number in 0..steps {
             let limits = Limits {
                 until: Some(self.first.cycles() + Cycles(1)),
-                leave_breakpoint: true,
+                leave_breakpoint,
             };
             let exit = self.first.run(limits);
             let limits = Limits {
                 until: Some(self.second.cycles() + Cycles(1)),
-                leave_breakpoint: true,
+                leave_breakpoint,
             };
             let exit_of_other = self.second.run(limits);
             if exit != Exit::Cycles || exit_of_other != Exit::Cycles {
