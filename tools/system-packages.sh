@@ -11,7 +11,7 @@ PYTHON_MINIMUM=3.11 # tomllib
 
 # command=package; what `make run` needs, and what `make test` needs beyond it.
 run_tools="clang-19=clang-19 ld.lld-19=lld-19 arm-none-eabi-gcc=gcc-arm-none-eabi cc=gcc python3=python3"
-test_tools="g++=g++ gdb-multiarch=gdb-multiarch git=git mspdebug=mspdebug chromium=chromium clang-format-19=clang-format-19 llvm-objcopy-19=llvm-19 qemu-system-arm=qemu-system-arm qemu-arm=qemu-user riscv64-unknown-elf-gcc=gcc-riscv64-unknown-elf i686-linux-gnu-gcc=gcc-i686-linux-gnu arm-linux-gnueabi-ar=binutils-arm-linux-gnueabi tshark=tshark"
+test_tools="g++=g++ gdb-multiarch=gdb-multiarch git=git mspdebug=mspdebug chromium=chromium clang-format-19=clang-format-19 llvm-objcopy-19=llvm-19 qemu-system-arm=qemu-system-arm qemu-arm=qemu-user riscv64-unknown-elf-gcc=gcc-riscv64-unknown-elf i686-linux-gnu-gcc=gcc-i686-linux-gnu arm-linux-gnueabi-ar=binutils-arm-linux-gnueabi tshark=tshark valgrind=valgrind"
 
 wanted=$run_tools
 [ "${1:-run}" = run ] || wanted="$wanted $test_tools"

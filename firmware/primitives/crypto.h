@@ -86,7 +86,9 @@ static inline
         uint32_t y = crypto_load_word(a + 8), z = crypto_load_word(a + 12);
         uint32_t s = crypto_load_word(b), t = crypto_load_word(b + 4);
         uint32_t u = crypto_load_word(b + 8), v = crypto_load_word(b + 12);
+#ifdef __OPTIMIZE__ /* otherwise there are too few registers */
         __asm__("" : "+r"(s), "+r"(t), "+r"(u), "+r"(v), "+r"(w), "+r"(x), "+r"(y), "+r"(z));
+#endif
         crypto_store_word(out, w ^ s), crypto_store_word(out + 4, x ^ t);
         crypto_store_word(out + 8, y ^ u), crypto_store_word(out + 12, z ^ v);
     }

@@ -4,6 +4,7 @@
 """
 
 import json
+import random
 import re
 import subprocess
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from joulemark.errors import ClaimError
 from joulemark.images.target_headers import chip_header
 from joulemark.measure.following import Located, leaking, located
 from joulemark.project import FIRMWARE, ROOT
+from traced import Code, compared
 
 SOURCE = Path(__file__).with_name("planted.c")
 RUNTIME = FIRMWARE / "hal" / "msp430" / "runtime"
@@ -70,6 +72,7 @@ CORES = {
         ("Os",),
     ),
 }
+SECRET_BYTES = 16
 EXPECTED = re.compile(r"leak: (\w+)(?: \(([\w, ]+)\))? \*/")
 
 
@@ -118,14 +121,21 @@ class Program:
     places: Located
     public_code: list[tuple[int, int]]
 
-    def followed(self, function: str) -> Secrets:
-        """Run a function with the secret followed."""
+    def machine(self, function: str, secret: bytes | None = None) -> Machine:
+        """Return a machine before a function, with another secret if one is given."""
         machine = Machine(
             chips.load_chip(self.core.chip),
             self.image,
             entry=self.image.resolve(f"run_{function}"),
         )
-        secret = ("secret 0", self.image.resolve("secret"), 16)
+        if secret is not None:
+            machine.write_memory(self.image.resolve("secret"), secret)
+        return machine
+
+    def followed(self, function: str, value: bytes | None = None) -> Secrets:
+        """Run a function with the secret followed."""
+        machine = self.machine(function, value)
+        secret = ("secret 0", self.image.resolve("secret"), SECRET_BYTES)
         machine.follow_secrets([secret], self.public_code)
         stop = machine.run(until=self.image.resolve("ends"), max_cycles=100_000)
         assert stop.reason == "address", (function, stop.fault and stop.fault.message)
@@ -194,6 +204,26 @@ def test_clean_constructions_raise_no_alarm(core: Core, flag: str, folder: Path)
     assert len(names) >= 40
     alarms = {name: uses for name in names if (uses := build.found(name))}
     assert not alarms
+
+
+@pytest.mark.parametrize(("core", "flag"), BUILDS, ids=lambda x: getattr(x, "name", x))
+def test_what_pairs_of_runs_show_was_found(core: Core, flag: str, folder: Path) -> None:
+    """Whatever two runs differ in, seen without the engine's following, following has named."""
+    build = program(core, flag, folder)
+    code, ends = Code(build.places.path, build.places.core), build.image.resolve("ends") & ~1
+    shown, unnamed = set(), []
+    for function in [*build.those("LEAKS"), *build.those("KEEPS")]:
+        source = random.Random(function)
+        secrets = [source.randbytes(SECRET_BYTES) for _ in range(2)]
+        named = {use.address for secret in secrets for use in build.followed(function, secret).uses}
+        pair = build.machine(function, secrets[0]), build.machine(function, secrets[1])
+        for divergence in compared(code, pair, lambda at: at == ends):
+            shown.add(function)
+            declared = any(map(build.places.why_public, divergence.causes))
+            if not declared and not divergence.is_named(named):
+                unnamed.append((function, divergence))
+    assert not unnamed
+    assert len(shown) >= 20
 
 
 def test_a_division_that_one_optimisation_emits_is_found_there(folder: Path) -> None:

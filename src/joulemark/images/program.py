@@ -251,6 +251,7 @@ def build_local(
     optimisation: str = "O2",
     sanitize: bool = False,
     architecture: Architecture | None = None,
+    witness: Path | None = None,
 ) -> BuiltImage:
     """Build an image as a program for this machine; it uses standard input and output.
 
@@ -260,13 +261,16 @@ def build_local(
         optimisation: `O3`, `O2`, `Os` or `O0`.
         sanitize: stop at the first undefined behaviour or invalid memory access.
         architecture: architecture of another machine to build for.
+        witness: a source in place of the marker's, which learns where windows begin and end and,
+            as `__wrap_hal_serial_read`, of each byte that is read; the program is then at fixed
+            addresses and has debug information.
 
     Raises:
         BuildError: the compiler or linker rejects the program.
         InputError: an option is invalid, or the implementation does not run here.
         ToolError: the compiler is missing.
     """
-    target = host_target(compiler, sanitize=sanitize, architecture=architecture)
+    target = host_target(compiler, sanitize=sanitize, architecture=architecture, witness=witness)
     program = _around_primitive(target, implementation, optimisation, stand_in=False)
     return _make(target, program, Sources())
 

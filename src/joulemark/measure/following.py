@@ -76,7 +76,7 @@ class Located:
     """
 
     def __init__(self, path: Path, core: str, symbols: Mapping[str, int]) -> None:
-        self._path, self._core = path, core
+        self.path, self.core = path, core
         # Assemblers mark code and data with symbols that begin with $.
         named = ((at & ~1, name) for name, at in symbols.items() if name[:1] not in "$.")
         self._starts = sorted(named)
@@ -84,12 +84,12 @@ class Located:
     @cached_property
     def _lines(self) -> Lines | None:
         with suppress(InputError, ToolError):
-            return lines_of(self._path)
+            return lines_of(self.path)
         return None
 
     def _line(self, address: int, *, declaring: bool = False) -> Line | None:
         """Return the line of an instruction; in haste, only of sources that declare something."""
-        of_few = _declaring(self._path, self._path.stat().st_mtime_ns)
+        of_few = _declaring(self.path, self.path.stat().st_mtime_ns)
         line = None if of_few is None else of_few[address]
         if line is not None or declaring:
             return line
@@ -98,20 +98,20 @@ class Located:
     @cached_property
     def _instructions(self) -> dict[int, str]:
         with suppress(ToolError, subprocess.CalledProcessError):
-            found = disassembled(self._path, self._core)
+            found = disassembled(self.path, self.core)
             return {at: _text(name, given) for at, name, given in found}
         return {}
 
     def public_code(self) -> list[tuple[int, int]]:
         """Return the addresses of code whose source declares that what it decides is public."""
-        lines = _declaring(self._path, self._path.stat().st_mtime_ns)
+        lines = _declaring(self.path, self.path.stat().st_mtime_ns)
         ranges = [] if lines is None else lines.ranges()
-        return [(at, end) for at, end, line in ranges if _why_public(line.file, line.number)]
+        return [(at, end) for at, end, line in ranges if declared_public(line.file, line.number)]
 
     def why_public(self, address: int) -> str | None:
         """Return what the source line of an instruction, or the one above, declares public."""
         line = self._line(address, declaring=True)
-        return None if line is None else _why_public(line.file, line.number)
+        return None if line is None else declared_public(line.file, line.number)
 
     def source(self, address: int) -> Place:
         """Return where an instruction comes from, without its text."""
@@ -293,7 +293,7 @@ def _source(path: Path) -> tuple[str, ...]:
     return ()
 
 
-def _why_public(file: Path, number: int) -> str | None:
+def declared_public(file: Path, number: int) -> str | None:
     """Return what a line, or the one above it, declares to be public."""
     lines = _source(file)[max(number - 2, 0) : number]
     found = [match[1] for line in lines if (match := _PUBLIC.search(line))]

@@ -362,7 +362,7 @@ crypto_status mlkem_encapsulate(uint8_t *ciphertext, uint8_t *shared, const uint
     }
     crypto_wipe(&s, sizeof s);
     crypto_wipe(seed, sizeof seed);
-    return invalid ? CRYPTO_BAD_TAG : CRYPTO_OK;
+    return invalid ? CRYPTO_BAD_TAG : CRYPTO_OK; /* public: the same */
 }
 
 /* ML-KEM.Decaps_internal (algorithm 18). */
