@@ -155,8 +155,9 @@ typedef struct {
     dtls13_keys read[2], write[2]; /* of the handshake, of application data */
     uint32_t plain_next;
 
-    /* What is heard: the number of the next message; what is there of it, or of a later one. */
-    uint16_t hear_sequence, heard_sequence, heard, heard_length;
+    /* What is heard: the number of the next message; what is there of it, or of a later one: its
+       beginning and, behind a gap, the part from late to late_end. */
+    uint16_t hear_sequence, heard_sequence, heard, heard_length, late, late_end;
     uint8_t heard_type, message[DTLS13_MESSAGE_BYTES];
     dtls13_number acks[DTLS13_ACKS];
     uint8_t ack_count, is_ack_due, is_ack_soon;

@@ -254,26 +254,37 @@ static uint8_t expected_epoch(const dtls13 *tls) {
     return tls->state == CONNECTED ? EPOCH_DATA : EPOCH_HANDSHAKE;
 }
 
-/* Adds a part of a message to what is there of it, or begins it in the place of another. Returns 0
-   if it cannot be added. */
+/* Adds a part of a message to what is there of it: to its beginning, or to a later part that came
+   before what is between. Begins the message in the place of another. Returns 0 if it cannot be
+   added. */
 OUT_OF_LINE static int take_part(dtls13 *tls, uint8_t type, uint16_t sequence, size_t whole,
                                  size_t offset, const uint8_t *part, size_t length) {
+    size_t end = offset + length;
     if (whole > DTLS13_MESSAGE_BYTES)
         return 0;
-    int is_begun =
-        tls->heard_type == type && tls->heard_sequence == sequence && tls->heard_length == whole;
-    if (!is_begun && offset == 0) {
+    if (tls->heard_type != type || tls->heard_sequence != sequence || tls->heard_length != whole) {
         tls->heard_type = type;
         tls->heard_sequence = sequence;
         tls->heard_length = (uint16_t)whole;
-        tls->heard = 0;
-    } else if (!is_begun || offset > tls->heard) {
-        return 0;
+        tls->heard = tls->late = tls->late_end = 0;
     }
-    if (offset + length > tls->heard) {
-        write_bytes(tls->message + offset, part, length);
-        tls->heard = (uint16_t)(offset + length);
+    if (offset <= tls->heard) {
+        if (end > tls->heard)
+            tls->heard = (uint16_t)end;
+    } else if (tls->late_end == 0) {
+        tls->late = (uint16_t)offset;
+        tls->late_end = (uint16_t)end;
+    } else if (offset > tls->late_end || end < tls->late) {
+        return 0; /* a second gap */
+    } else {
+        if (offset < tls->late)
+            tls->late = (uint16_t)offset;
+        if (end > tls->late_end)
+            tls->late_end = (uint16_t)end;
     }
+    if (tls->late <= tls->heard && tls->late_end > tls->heard)
+        tls->heard = tls->late_end;
+    write_bytes(tls->message + offset, part, length);
     return 1;
 }
 

@@ -135,6 +135,7 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
     runs = len(found[0].runs)
     if what.loss:
         yield f"{what.loss:.0%} of the frames lost; means of {runs} runs, and their 95% interval"
+        yield "(Student's t; ≤: from 0 on, below which no figure is, to this)"
     rows: list[Row] = [("protocol", "bytes", "on air", "frames", "ms", "client mJ", "server mJ")]
     for one in found:
         rows.append(
@@ -188,9 +189,13 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
 
 
 def _interval(mean: "Interval", places: int) -> str:
-    if mean.half_width_95 == 0:
-        return f"{mean.value:,.{places}f}"
-    return f"{mean.value:,.{places}f}±{mean.half_width_95:,.{places}f}"
+    """Return a mean with its interval; what is counted or spent is never less than nothing."""
+    value, half = mean.value, mean.half_width_95
+    if half == 0:
+        return f"{value:,.{places}f}"
+    if half > value:
+        return f"{value:,.{places}f} (≤{value + half:,.{places}f})"
+    return f"{value:,.{places}f}±{half:,.{places}f}"
 
 
 def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:

@@ -25,6 +25,11 @@ ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
 _STATED = re.compile(r'error: (?:#error )?"(.+)"$')
 """What a source of ours says of a program that cannot be, by `#error`; of clang, or of GCC."""
+_TOO_LARGE = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes")
+"""What a linker says of an image that the chip has no room for; of LLVM, or of GNU."""
+_MEMORY = {"ram": "RAM"}
+_NO_STACK = re.compile(r"fewer than \d+ bytes of RAM are left for the stack")
+"""What our linker scripts say of it."""
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
@@ -197,7 +202,8 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
             repeated.
 
     Raises:
-        BuildError: the command fails; the message has its first error and the command.
+        BuildError: the command fails; the message has its first error and the command, or how many
+            bytes the chip lacks.
         ToolError: there is no room for its output.
     """
     is_llvm = _LLVM.search(Path(command[0]).name)
@@ -212,6 +218,18 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
         stated = _STATED.search(first)
         if stated is not None:
             raise BuildError(stated[1], what)
+        missing: dict[str, int] = {}
+        for region, size in _TOO_LARGE.findall(printed):
+            missing[region] = max(int(size), missing.get(region, 0))
+        if missing:
+            sizes = " and ".join(
+                f"{size:,} bytes of {_MEMORY.get(region, region)}"
+                for region, size in missing.items()
+            )
+            raise BuildError(f"it does not fit: {sizes} are missing", what)
+        no_stack = _NO_STACK.search(printed)
+        if no_stack is not None:
+            raise BuildError(f"it does not fit: {no_stack[0]}", what)
         if kept is not None:
             shutil.copytree(folder, kept, dirs_exist_ok=True)
         again = list(command)

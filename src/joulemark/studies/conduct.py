@@ -340,9 +340,11 @@ class Conducted:
                 was, now = (gap(item, v, item.value) for v in (before.value, after.value))
                 told = replace(told, share=share(was, now) if was else None)
                 if _is_independent(item, self._paper):
-                    counts["nearer"] += was - now > SEEN
-                    counts["further"] += now - was > SEEN
-                    if now - was > SEEN and not fulfils(item, after.value):
+                    agreed, agrees = (fulfils(item, v) for v in (before.value, after.value))
+                    counts["nearer"] += was - now > SEEN or (agrees and not agreed)
+                    is_further = now - was > SEEN or (agreed and not agrees)
+                    counts["further"] += is_further
+                    if is_further and not agrees:
                         worse.append(item.id)
             found[item.id] = told
         return {
