@@ -1,4 +1,7 @@
-"""CoAP messages and OSCORE (RFC 7252, RFC 8613), for oracles, with the cryptography package."""
+"""CoAP messages, OSCORE, and Group OSCORE's pairwise mode (RFC 7252, RFC 8613, RFC 10021).
+
+For oracles, with the cryptography package.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +13,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from joulemark.edhoc import byte_string, item
 
 CON, ACK = 0, 2
-POST, CHANGED = 0x02, 0x44
-OSCORE, URI_PATH, CONTENT_FORMAT, EDHOC = 9, 11, 12, 21
+POST, CHANGED, UNAUTHORIZED = 0x02, 0x44, 0x81
+OSCORE, URI_PATH, CONTENT_FORMAT, EDHOC, ECHO = 9, 11, 12, 21, 252
 _OUTER = (3, 7, 39, EDHOC)
 """Options of class U (RFC 8613, section 4.1; RFC 9668, section 3.1)."""
 _AES_CCM_16_64_128 = 10
-_NONCE_BYTES, _TAG_BYTES = 13, 8
+_KEY_BYTES, _NONCE_BYTES, _TAG_BYTES = 16, 13, 8
 
 Option = tuple[int, bytes]
 
@@ -70,31 +73,50 @@ class Security:
     recipient: bytes
     id_context: bytes | None = None
 
-    def derived(self, identifier: bytes, kind: str, length: int) -> bytes:
-        """Return a key or the common IV (section 3.2.1)."""
+    def _info(self, identifier: bytes, kind: str, length: int) -> bytes:
         context = b"\xf6" if self.id_context is None else byte_string(self.id_context)
         info = b"\x85" + byte_string(identifier) + context + item(0, _AES_CCM_16_64_128)
-        info += item(3, len(kind)) + kind.encode() + item(0, length)
+        return info + item(3, len(kind)) + kind.encode() + item(0, length)
+
+    def derived(self, identifier: bytes, kind: str, length: int) -> bytes:
+        """Return a key or the common IV (section 3.2.1)."""
+        info = self._info(identifier, kind, length)
         return HKDF(SHA256(), length, self.salt, info).derive(self.secret)
+
+    @property
+    def key(self) -> bytes:
+        """The sender key."""
+        return self.derived(self.sender, "Key", _KEY_BYTES)
 
     @property
     def common_iv(self) -> bytes:
         """The common IV."""
         return self.derived(b"", "IV", _NONCE_BYTES)
 
-    def _nonce(self, identifier: bytes, piv: bytes) -> bytes:
+    def nonce(self, identifier: bytes, piv: bytes) -> bytes:
+        """Return the nonce of the number that a side has used (section 5.2)."""
         padded = bytes([len(identifier)]) + identifier.rjust(_NONCE_BYTES - 6, b"\0")
         padded += piv.rjust(5, b"\0")
         return bytes(a ^ b for a, b in zip(padded, self.common_iv, strict=True))
 
-    def _sealed(self, plain: Coap, nonce: bytes, request_id: bytes, request_piv: bytes) -> bytes:
+    def external(self, request_id: bytes, request_piv: bytes, option: bytes) -> bytes:
+        """Return the external_aad of a message with this value of the option (section 5.4)."""
+        del option
+        head = b"\x85\x01\x81" + item(0, _AES_CCM_16_64_128)
+        return head + byte_string(request_id) + byte_string(request_piv) + b"\x40"
+
+    def ad(self, request_id: bytes, request_piv: bytes, option: bytes) -> bytes:
+        """Return the associated data of a message that this side sends."""
+        external = self.external(request_id, request_piv, option)
+        return b"\x83\x68Encrypt0\x40" + byte_string(external)
+
+    def _sealed(
+        self, plain: Coap, nonce: bytes, request_id: bytes, request_piv: bytes, option: bytes
+    ) -> bytes:
         inner = bytes([plain.code])
         inner += body([o for o in plain.options if o[0] not in _OUTER], plain.payload)
-        external = b"\x85\x01\x81" + item(0, _AES_CCM_16_64_128)
-        external += byte_string(request_id) + byte_string(request_piv) + b"\x40"
-        ad = b"\x83\x68Encrypt0\x40" + byte_string(external)
-        key = self.derived(self.sender, "Key", 16)
-        return AESCCM(key, tag_length=_TAG_BYTES).encrypt(nonce, inner, ad)
+        ad = self.ad(request_id, request_piv, option)
+        return AESCCM(self.key, tag_length=_TAG_BYTES).encrypt(nonce, inner, ad)
 
     def request(self, plain: Coap, sequence: int) -> Coap:
         """Protect a request."""
@@ -104,17 +126,62 @@ class Security:
             flags |= 16
             context = bytes([len(self.id_context)]) + self.id_context
         value = bytes([flags]) + piv + context + self.sender
-        sealed = self._sealed(plain, self._nonce(self.sender, piv), self.sender, piv)
+        sealed = self._sealed(plain, self.nonce(self.sender, piv), self.sender, piv, value)
         return _outer(plain, POST, value, sealed)
 
     def response(self, plain: Coap, request_sequence: int, sequence: int | None = None) -> Coap:
         """Protect the response to a request, with a number of its own if one is given."""
         piv = piv_of(request_sequence)
-        nonce, value = self._nonce(self.recipient, piv), b""
+        nonce, value = self.nonce(self.recipient, piv), b""
         if sequence is not None:
             own = piv_of(sequence)
-            nonce, value = self._nonce(self.sender, own), bytes([len(own)]) + own
-        return _outer(plain, CHANGED, value, self._sealed(plain, nonce, self.recipient, piv))
+            nonce, value = self.nonce(self.sender, own), bytes([len(own)]) + own
+        sealed = self._sealed(plain, nonce, self.recipient, piv, value)
+        return _outer(plain, CHANGED, value, sealed)
+
+
+_ECDH_SS_HKDF_256 = 27 - 1
+"""COSE's number of the algorithm, -27, as CBOR has negative ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairwise(Security):
+    """A context of Group OSCORE's pairwise mode, in a group without the group mode (RFC 10021).
+
+    `secret`, `salt`, the identifiers and the ID context, which is the group's identifier, are those
+    of the group.
+    """
+
+    own: bytes
+    """Authentication credential of this side."""
+    peer: bytes
+    manager: bytes
+    """That of the group's manager."""
+    shared: bytes
+    """The members' static-static Diffie-Hellman secret."""
+
+    @property
+    def key(self) -> bytes:
+        """The pairwise sender key (section 2.5.1)."""
+        salt = self.derived(self.sender, "Key", _KEY_BYTES)
+        info = self._info(self.sender, "Key", _KEY_BYTES)
+        keying = self.own + self.peer + self.shared
+        return HKDF(SHA256(), _KEY_BYTES, salt, info).derive(keying)
+
+    def external(self, request_id: bytes, request_piv: bytes, option: bytes) -> bytes:
+        """Return the external_aad (section 3.4)."""
+        algorithms = b"\x84" + item(0, _AES_CCM_16_64_128) + b"\xf6\xf6"
+        algorithms += item(1, _ECDH_SS_HKDF_256)
+        request = byte_string(request_id) + byte_string(request_piv) + b"\x40"
+        group = byte_string(self.id_context or b"") + byte_string(option)
+        return (
+            b"\x89\x01"
+            + algorithms
+            + request
+            + group
+            + byte_string(self.own)
+            + byte_string(self.manager)
+        )
 
 
 def piv_of(sequence: int) -> bytes:

@@ -2,13 +2,14 @@
 
 import ctypes
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from joulemark.project import FIRMWARE, ROOT
 
 OK, MALFORMED, UNKNOWN, REPLAYED, FORGED, STALE, NO_ROOM, EXHAUSTED = range(8)
 ROOM = 512
+_MACROS = {"AES_KEY_BITS": 128, "OSCORE_GROUP": 0, "OSCORE_CREDENTIAL_BYTES_MAX": 96}
 _OSCORE = (FIRMWARE / "net/coap/coap.c", FIRMWARE / "net/oscore/oscore.c")
 _PRIMITIVES = (
     FIRMWARE / "primitives/aead/ccm/ref/ccm.c",
@@ -28,12 +29,19 @@ INCLUDES = (
 )
 
 
-def build(folder: Path, source: Path, *flags: str, includes_oscore: bool = False) -> Path:
+def build(
+    folder: Path,
+    source: Path,
+    *flags: str,
+    includes_oscore: bool = False,
+    macros: Mapping[str, int] | None = None,
+) -> Path:
     """Compile a source with OSCORE, unless it includes it, and with its primitives."""
     beside = _PRIMITIVES if includes_oscore else (*_OSCORE, *_PRIMITIVES)
     made = folder / source.stem
     command = ["clang-19", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *flags]
-    command += ["-DAES_KEY_BITS=128", *(f"-I{each}" for each in INCLUDES)]
+    command += [f"-D{name}={value}" for name, value in {**_MACROS, **(macros or {})}.items()]
+    command += [f"-I{each}" for each in INCLUDES]
     subprocess.run([*command, *beside, source, "-o", made], check=True)
     return made
 

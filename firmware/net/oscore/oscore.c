@@ -11,10 +11,22 @@ enum {
     HASH = 32,
     AES_CCM_16_64_128 = 10, /* COSE's number of the algorithm */
     OPTION_MOST = 1 + OSCORE_PIV_BYTES_MAX + 1 + OSCORE_ID_CONTEXT_BYTES_MAX + OSCORE_ID_BYTES_MAX,
-    EXTERNAL_MOST = 4 + 1 + OSCORE_ID_BYTES_MAX + 1 + OSCORE_PIV_BYTES_MAX + 1,
+#if OSCORE_GROUP
+    GROUP_MOST = 5 + 1 + OSCORE_ID_CONTEXT_BYTES_MAX + 1 + OPTION_MOST +
+                 2 * (2 + OSCORE_CREDENTIAL_BYTES_MAX),
+#else
+    GROUP_MOST = 0,
+#endif
+    EXTERNAL_MOST = 4 + 1 + OSCORE_ID_BYTES_MAX + 1 + OSCORE_PIV_BYTES_MAX + 1 + GROUP_MOST,
     INFO_MOST = 1 + 2 * (1 + OSCORE_ID_CONTEXT_BYTES_MAX) + 1 + 4 + 1,
-    AAD_MOST = 11 + 1 + EXTERNAL_MOST
+    AAD_MOST = 11 + CBOR_HEAD_MOST + EXTERNAL_MOST
 };
+
+/* An OSCORE option's value. */
+typedef struct {
+    const uint8_t *at;
+    size_t length;
+} option_bytes;
 
 static void copy(uint8_t *out, const uint8_t *in, size_t length) {
     for (size_t i = 0; i < length; i++)
@@ -84,11 +96,39 @@ void oscore_init(oscore_ctx *ctx, const uint8_t secret[OSCORE_KEY_BYTES], const 
     crypto_wipe(prk, sizeof prk);
 }
 
+#if OSCORE_GROUP
+/* HKDF with the member's key as its salt, over its credential, the other's, and the secret. */
+static void pair(const oscore_ctx *ctx, uint8_t key[OSCORE_KEY_BYTES], const oscore_id *id,
+                 const oscore_credential *from, const oscore_credential *to, const uint8_t *shared,
+                 size_t shared_length) {
+    uint8_t prk[HASH] = {0};
+    sha256_ctx hash;
+    copy(prk, key, OSCORE_KEY_BYTES);
+    hmac_sha256_begin(&hash, prk);
+    sha256_update(&hash, from->at, from->length);
+    sha256_update(&hash, to->at, to->length);
+    sha256_update(&hash, shared, shared_length);
+    hmac_sha256_end(&hash, prk, prk);
+    expand(key, OSCORE_KEY_BYTES, prk, ctx, id, "Key");
+    crypto_wipe(prk, sizeof prk);
+}
+
+void oscore_init_pairwise(oscore_ctx *ctx, const oscore_credential *own,
+                          const oscore_credential *peer, const oscore_credential *manager,
+                          const uint8_t *shared, size_t shared_length) {
+    pair(ctx, ctx->sender_key, &ctx->sender, own, peer, shared, shared_length);
+    pair(ctx, ctx->recipient_key, &ctx->recipient, peer, own, shared, shared_length);
+    ctx->own = *own;
+    ctx->peer = *peer;
+    ctx->manager = *manager;
+}
+#endif
+
 void oscore_resume(oscore_ctx *ctx, uint32_t reserved, bool (*reserve)(uint32_t end)) {
     ctx->sequence = reserved;
     ctx->reserved = reserved;
     ctx->reserve = reserve;
-    ctx->is_window_lost = reserved > 0;
+    ctx->is_window_lost = true;
     ctx->echo = UINT32_MAX;
     ctx->next = 0;
     ctx->seen = 0;
@@ -148,18 +188,40 @@ static void remember(oscore_ctx *ctx, uint32_t number) {
 
 /* ---- Encryption ---- */
 
+#if OSCORE_GROUP
+/* Behind the items that OSCORE has (RFC 10021, section 3.4). */
+static size_t write_group(uint8_t *out, const oscore_ctx *ctx, const option_bytes *option,
+                          bool decrypt) {
+    const oscore_credential *sender = decrypt ? &ctx->peer : &ctx->own;
+    size_t n = write_bytes(out, ctx->id_context.bytes, ctx->id_context.length);
+    n += write_bytes(out + n, option->at, option->length);
+    n += write_bytes(out + n, sender->at, sender->length);
+    return n + write_bytes(out + n, ctx->manager.at, ctx->manager.length);
+}
+#endif
+
 /* Encrypts or decrypts in place, with the tag at its end. The nonce is that of the number sent by
    `id` (section 5.2); the associated data names the request (section 5.4). */
 static crypto_status crypt(const uint8_t *key, const oscore_ctx *ctx, const oscore_id *id,
                            const oscore_request *piv, const oscore_id *request_id,
-                           const oscore_request *request, uint8_t *text, size_t length,
-                           bool decrypt) {
+                           const oscore_request *request, const option_bytes *option, uint8_t *text,
+                           size_t length, bool decrypt) {
     static const uint8_t head[] = {0x83, 0x68, 'E', 'n', 'c', 'r', 'y', 'p', 't', '0', 0x40};
+#if OSCORE_GROUP
+    /* No group mode: neither its encryption nor signatures; ECDH-SS + HKDF-256 is -27. */
+    static const uint8_t external_head[] = {0x89, 1, 0x84, AES_CCM_16_64_128, 0xf6, 0xf6, 0x38, 26};
+#else
     static const uint8_t external_head[] = {0x85, 1, 0x81, AES_CCM_16_64_128};
+    (void)option;
+#endif
     uint8_t nonce[OSCORE_NONCE_BYTES] = {0}, aad[AAD_MOST];
     size_t n = sizeof head;
-    uint8_t external =
-        (uint8_t)(sizeof external_head + 1 + request_id->length + 1 + request->piv_length + 1);
+    size_t external = sizeof external_head + 1 + request_id->length + 1 + request->piv_length + 1;
+#if OSCORE_GROUP
+    uint8_t group[GROUP_MOST];
+    size_t group_length = write_group(group, ctx, option, decrypt);
+    external += group_length;
+#endif
     nonce[0] = id->length;
     copy(nonce + 1 + OSCORE_ID_BYTES_MAX - id->length, id->bytes, id->length);
     copy(nonce + OSCORE_NONCE_BYTES - piv->piv_length, piv->piv, piv->piv_length);
@@ -171,6 +233,10 @@ static crypto_status crypt(const uint8_t *key, const oscore_ctx *ctx, const osco
     n += write_bytes(aad + n, request_id->bytes, request_id->length);
     n += write_bytes(aad + n, request->piv, request->piv_length);
     aad[n++] = CBOR_BYTES; /* no options of class I are defined */
+#if OSCORE_GROUP
+    copy(aad + n, group, group_length);
+    n += group_length;
+#endif
     ccm_ctx cipher;
     ccm_init(&cipher, key);
     aead_message m = {nonce,         sizeof nonce,    aad, n, text, text, length,
@@ -214,6 +280,7 @@ static size_t write_option(uint8_t *out, const oscore_request *piv, const oscore
 }
 
 typedef struct {
+    option_bytes whole;
     oscore_request piv;
     bool has_kid, has_context;
     const uint8_t *kid, *id_context;
@@ -223,7 +290,7 @@ typedef struct {
 static bool read_option(const coap_option *option, option_value *value) {
     const uint8_t *at = option->value;
     size_t left = option->length;
-    *value = (option_value){0};
+    *value = (option_value){.whole = {at, left}};
     if (left == 0)
         return true;
     uint8_t flags = *at++;
@@ -304,7 +371,8 @@ static oscore_status protect(const oscore_ctx *ctx, const uint8_t *in, size_t le
     if (inner.overflow || inner.room < OSCORE_TAG_BYTES)
         return OSCORE_NO_ROOM;
     size_t text_length = (size_t)(inner.at - text);
-    crypt(ctx->sender_key, ctx, id, piv, request_id, request, text, text_length, false);
+    crypt(ctx->sender_key, ctx, id, piv, request_id, request, &(option_bytes){value, value_length},
+          text, text_length, false);
     *out_length = (size_t)(text - out) + text_length + OSCORE_TAG_BYTES;
     return OSCORE_OK;
 }
@@ -431,12 +499,13 @@ oscore_status oscore_open_request(oscore_ctx *ctx, uint8_t *in, size_t length, u
     if (!value.has_kid || !number_of(&value.piv, &number))
         return OSCORE_MALFORMED;
     if (!same(value.kid, value.kid_length, &ctx->recipient) ||
-        (value.has_context && !same(value.id_context, value.id_context_length, &ctx->id_context)))
+        (value.has_context ? !same(value.id_context, value.id_context_length, &ctx->id_context)
+                           : OSCORE_GROUP))
         return OSCORE_UNKNOWN;
     if (is_replayed(ctx, number))
         return OSCORE_REPLAYED;
     if (crypt(ctx->recipient_key, ctx, &ctx->recipient, &value.piv, &ctx->recipient, &value.piv,
-              text, text_length, true) != CRYPTO_OK)
+              &value.whole, text, text_length, true) != CRYPTO_OK)
         return OSCORE_FORGED;
     *request = value.piv;
     status = unfold(head, options, text, text_length, out, out_length);
@@ -473,8 +542,8 @@ oscore_status oscore_open_response(oscore_ctx *ctx, uint8_t *in, size_t length, 
     if (value.has_kid && !same(value.kid, value.kid_length, &ctx->recipient))
         return OSCORE_UNKNOWN;
     if (crypt(ctx->recipient_key, ctx, is_fresh ? &ctx->recipient : &ctx->sender,
-              is_fresh ? &value.piv : request, &ctx->sender, request, text, text_length,
-              true) != CRYPTO_OK)
+              is_fresh ? &value.piv : request, &ctx->sender, request, &value.whole, text,
+              text_length, true) != CRYPTO_OK)
         return OSCORE_FORGED;
     return unfold(head, options, text, text_length, out, out_length);
 }

@@ -1,6 +1,9 @@
 /* OSCORE (RFC 8613) with AES-CCM-16-64-128 and HKDF-SHA-256, without Observe. A plain CoAP message
    becomes a protected one and back; options of class U stay visible. Sequence numbers have 32 bits:
-   a context ends earlier than the RFC's 40 bits allow. */
+   a context ends earlier than the RFC's 40 bits allow.
+
+   With OSCORE_GROUP, a context is the pairwise mode of Group OSCORE (RFC 10021) with one other
+   member of a group in which nothing else is used. */
 #ifndef OSCORE_H
 #define OSCORE_H
 
@@ -25,6 +28,14 @@ typedef struct {
     uint8_t length;
     uint8_t bytes[OSCORE_ID_CONTEXT_BYTES_MAX];
 } oscore_id;
+
+#if OSCORE_GROUP
+/* An authentication credential, as the group has it (RFC 10021, section 2.4). */
+typedef struct {
+    const uint8_t *at;
+    uint8_t length; /* up to OSCORE_CREDENTIAL_BYTES_MAX */
+} oscore_credential;
+#endif
 
 typedef enum {
     OSCORE_OK = 0,
@@ -51,6 +62,9 @@ typedef struct {
     /* Keeps the end of the numbers that may be used in memory that outlives power (appendix
        B.1.1); returns false if it failed. Null: the context does not outlive power either. */
     bool (*reserve)(uint32_t end);
+#if OSCORE_GROUP
+    oscore_credential own, peer, manager; /* they stay where they are */
+#endif
 } oscore_ctx;
 
 /* How many sequence numbers are reserved at a time. */
@@ -62,8 +76,16 @@ void oscore_init(oscore_ctx *ctx, const uint8_t secret[OSCORE_KEY_BYTES], const 
                  size_t salt_length, const oscore_id *sender, const oscore_id *recipient,
                  const oscore_id *id_context);
 
-/* Continues a context after a reboot: from the end of the numbers that were reserved, with a lost
-   replay window (appendix B.1). */
+#if OSCORE_GROUP
+/* Makes a context of the group's, which oscore_init has derived, the pairwise one with the peer
+   (RFC 10021, section 2.5.1). `shared` is the static-static Diffie-Hellman secret of both. */
+void oscore_init_pairwise(oscore_ctx *ctx, const oscore_credential *own,
+                          const oscore_credential *peer, const oscore_credential *manager,
+                          const uint8_t *shared, size_t shared_length);
+#endif
+
+/* Continues a context that outlives power (appendix B.1): from the end of the numbers that were
+   reserved, 0 at first, with a lost replay window, as nothing tells the first boot from others. */
 void oscore_resume(oscore_ctx *ctx, uint32_t reserved, bool (*reserve)(uint32_t end));
 
 /* What binds a response to its request. */

@@ -51,6 +51,8 @@ class On(datafile.DataModel):
     define: dict[str, int] = Field({})
     uses: dict[str, str] = Field({})
     """Implementations of primitives, where not the first: as in `implementation.toml`."""
+    wiring: dict[str, str] = Field({})
+    """Parts behind interfaces, besides the variant's."""
 
 
 class Variant(datafile.DataModel):
@@ -119,8 +121,9 @@ class Protocol:
         Raises:
             BuildError: a primitive has no implementation for the board.
         """
-        uses = self._on(board).uses
-        return {name: _way(part, board, uses) for name, part in self.variant.wiring.items()}
+        on = self._on(board)
+        wired = {**self.variant.wiring, **on.wiring}
+        return {name: _way(part, board, on.uses) for name, part in wired.items()}
 
     def pair(self, board: Board, conditions: "Pair") -> Network:
         """Return a network of a client and a server on two boards of a kind.
