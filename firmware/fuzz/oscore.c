@@ -45,6 +45,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     oscore_init(&client, secret, salt, sizeof salt, &one, &other, NULL);
     oscore_init(&server, secret, salt, sizeof salt, &other, &one, NULL);
+#if OSCORE_GROUP
+    static const uint8_t credentials[] = "client, server, manager", shared[32] = {4, 5, 6};
+    const oscore_credential members[] = {{credentials, 6}, {credentials + 8, 6}},
+                            manager = {credentials + 16, 7};
+    oscore_init_pairwise(&client, &members[0], &members[1], &manager, shared, sizeof shared);
+    oscore_init_pairwise(&server, &members[1], &members[0], &manager, shared, sizeof shared);
+#endif
     request_length = response_length = ROOM;
     require(oscore_protect_request(&client, plain, sizeof plain, request_bytes, &request_length,
                                    &sent) == OSCORE_OK);
@@ -156,10 +163,12 @@ static void insider(const uint8_t *bytes, size_t length) {
         return;
     require(take_number(&from, &own) == OSCORE_OK);
     memcpy(text, bytes, length);
-    crypt(from.sender_key, &from, &from.sender, &own, &from.sender, &own, text, length, false);
+    option_bytes option = {value, write_option(value, &own, &from.sender, &from.id_context)};
+    crypt(from.sender_key, &from, &from.sender, &own, &from.sender, &own, &option, text, length,
+          false);
     coap_writer to = {.at = message, .room = sizeof message};
     coap_write_head(&to, &(coap_head){.type = COAP_CON, .code = COAP_POST, .id = 9});
-    coap_write(&to, COAP_OSCORE, value, write_option(value, &own, &from.sender, &from.id_context));
+    coap_write(&to, COAP_OSCORE, option.at, option.length);
     coap_write_payload(&to, text, length + OSCORE_TAG_BYTES);
     opens(message, (size_t)(to.at - message), true);
 }

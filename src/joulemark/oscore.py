@@ -45,6 +45,74 @@ class Coap:
         return self.head + body(self.options, self.payload)
 
 
+@dataclass(frozen=True, kw_only=True)
+class OptionValue:
+    """What an OSCORE option says (RFC 8613, section 6.1)."""
+
+    piv: bytes = b""
+    kid: bytes | None = None
+    id_context: bytes | None = None
+
+    @classmethod
+    def read(cls, value: bytes) -> "OptionValue":
+        """Read an option's value.
+
+        Raises:
+            ValueError: it is malformed.
+        """
+        if not value:
+            return cls()
+        flags, rest = value[0], value[1:]
+        piv, rest = rest[: flags & 7], rest[flags & 7 :]
+        id_context = None
+        if flags & 16 and rest:
+            id_context, rest = rest[1 : 1 + rest[0]], rest[1 + rest[0] :]
+        kid = rest if flags & 8 else None
+        made = bytes([flags]) + piv
+        made += b"" if id_context is None else bytes([len(id_context)]) + id_context
+        if made + (kid or b"") != value:
+            raise ValueError(f"no value of the OSCORE option: {value.hex()}")
+        return cls(piv=piv, kid=kid, id_context=id_context)
+
+
+def parsed(data: bytes) -> Coap:
+    """Read a message (RFC 7252, section 3).
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    try:
+        tokens = data[0] & 15
+        kind, code, number = data[0] >> 4 & 3, data[1], int.from_bytes(data[2:4])
+        token, rest = data[4 : 4 + tokens], data[4 + tokens :]
+        options: list[Option] = []
+        last = 0
+        while rest and rest[0] != 0xFF:
+            first, rest = rest[0], rest[1:]
+            delta, rest = _shortened(first >> 4, rest)
+            length, rest = _shortened(first & 15, rest)
+            last += delta
+            options.append((last, rest[:length]))
+            rest = rest[length:]
+    except IndexError as error:
+        raise ValueError("a CoAP message ends too early") from error
+    message = Coap(
+        kind=kind, code=code, number=number, token=token, options=options, payload=rest[1:]
+    )
+    if bytes(message) != data:
+        raise ValueError(f"no CoAP message: {data.hex()}")
+    return message
+
+
+def _shortened(nibble: int, rest: bytes) -> tuple[int, bytes]:
+    """Return a number that an option's head has, and what follows it."""
+    if nibble == 13:
+        return 13 + rest[0], rest[1:]
+    if nibble == 14:
+        return 269 + (rest[0] << 8 | rest[1]), rest[2:]
+    return nibble, rest
+
+
 def _extended(number: int) -> tuple[int, bytes]:
     if number < 13:
         return number, b""
@@ -117,6 +185,14 @@ class Security:
         inner += body([o for o in plain.options if o[0] not in _OUTER], plain.payload)
         ad = self.ad(request_id, request_piv, option)
         return AESCCM(self.key, tag_length=_TAG_BYTES).encrypt(nonce, inner, ad)
+
+    def opened(self, sealed: bytes, nonce: bytes, ad: bytes) -> bytes:
+        """Decrypt what this side sent.
+
+        Raises:
+            InvalidTag: it is not authentic.
+        """
+        return AESCCM(self.key, tag_length=_TAG_BYTES).decrypt(nonce, sealed, ad)
 
     def request(self, plain: Coap, sequence: int) -> Coap:
         """Protect a request."""

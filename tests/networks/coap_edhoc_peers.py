@@ -33,7 +33,16 @@ REQUEST, RESPONSE = b"0123456789012345", b"ABCDEFGHIJKLMNOP"
 _EDHOC = [(URI_PATH, b".well-known"), (URI_PATH, b"edhoc")]
 _TRIES = 5
 """A request and four more (RFC 7252, section 4.8)."""
-_NET = ("coap-edhoc", "coap-exchange", "udp", "csma", "radio", "ieee802154", "console", "edhoc/parties")
+_NET = (
+    "coap-edhoc",
+    "coap-exchange",
+    "udp",
+    "csma",
+    "radio",
+    "ieee802154",
+    "console",
+    "edhoc/parties",
+)
 _PARTY = FIRMWARE / "net/edhoc/parties/rfc9529-3-2"
 _WAYS = ("handshake/edhoc-3-2/portable", "key-agreement/ecdh-p256/limbs16")
 

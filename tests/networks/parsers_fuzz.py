@@ -25,6 +25,10 @@ import test_x509
 _TARGETS: dict[str, tuple[Callable[[Path], Path], int]] = {
     "UDP over 6LoWPAN": (test_udp.fuzzer, test_udp.LONGEST),
     "CoAP and OSCORE": (test_oscore.fuzzer, test_oscore.LONGEST),
+    "Group OSCORE, pairwise": (
+        lambda folder: test_oscore.fuzzer(folder, 1),
+        test_oscore.LONGEST,
+    ),
     "EDHOC, signatures": (lambda folder: test_handshake_fuzz.fuzzer(0, folder), 200),
     "EDHOC, static keys": (lambda folder: test_handshake_fuzz.fuzzer(3, folder), 200),
     "DTLS 1.3, pre-shared key": (

@@ -332,15 +332,17 @@ FUZZED = 20_000
 LONGEST = 250
 
 
-def fuzzer(folder: Path) -> Path:
-    """Build the libFuzzer target."""
+def fuzzer(folder: Path, group: int = 0) -> Path:
+    """Build the libFuzzer target, for OSCORE or for a group's pairwise mode."""
     options = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover")
-    return build(folder, FIRMWARE / "fuzz/oscore.c", *options, includes_oscore=True)
+    source = FIRMWARE / "fuzz/oscore.c"
+    return build(folder, source, *options, includes_oscore=True, macros={"OSCORE_GROUP": group})
 
 
 @pytest.mark.slow
-def test_no_message_opens_but_what_was_protected(tmp_path: Path) -> None:
-    run_fuzzer(fuzzer(tmp_path), FUZZED, LONGEST)
+@pytest.mark.parametrize("group", [0, 1], ids=["OSCORE", "pairwise"])
+def test_no_message_opens_but_what_was_protected(group: int, tmp_path: Path) -> None:
+    run_fuzzer(fuzzer(tmp_path, group), FUZZED, LONGEST)
 
 
 # ---- Reboots (appendix B.1) ----
@@ -387,15 +389,18 @@ def piv_of(message: bytes) -> bytes:
     return message[6 : 6 + length]
 
 
-def test_a_server_that_lost_its_window_asks_for_an_echo(library: ctypes.CDLL) -> None:
+@pytest.mark.parametrize("reserved", [0, 64], ids=["no number of its own yet", "some"])
+def test_a_server_that_lost_its_window_asks_for_an_echo(
+    reserved: int, library: ctypes.CDLL
+) -> None:
     client, server = pair(library)
     first, second = requests(client, 2)
     assert server.open_request(first)[0] == OK
     server = pair(library)[1]
-    library.host_resume(server.context, 64, 1)
+    library.host_resume(server.context, reserved, 1)
     assert server.open_request(first)[0] == STALE, "else it would be a replay"
     assert server.open_request(second)[0] == STALE
-    wrong = Coap(kind=CON, code=POST, number=3, options=[(11, b"s"), (252, bytes(4))])
+    wrong = Coap(kind=CON, code=POST, number=3, options=[(11, b"s"), (252, b"\xff" * 4)])
     assert server.open_request(client.protect_request(bytes(wrong))[1])[0] == STALE
     echo = library.host_echo(server.context).to_bytes(4)
     right = Coap(kind=CON, code=POST, number=3, options=[(11, b"s"), (252, echo)])

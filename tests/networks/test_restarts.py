@@ -15,6 +15,7 @@ from joulemark.project import ROOT
 from joulemark.subjects.slot.template import ps_of
 
 NETWORKS = ROOT / "networks"
+SIDES = ("client", "server")
 ROOT_MOTE, LEAF_MOTE = 0, 1
 """Numbers in what `forged` makes."""
 BEACON, ACKNOWLEDGEMENT = 0, 2
@@ -203,3 +204,26 @@ def test_a_beacon_that_a_leaf_has_not_heard_is_refused_if_its_slot_is_past() -> 
         air.run(now_ps + 3 * 10**12)
     assert not [frame for frame in air.frames[said:] if frame.mote == LEAF_MOTE]
     assert not audited(air)
+
+
+def test_oscore_goes_on_after_restarts_and_takes_nothing_twice(tmp_path: Path) -> None:
+    """Numbers are reserved in flash; a server asks for an Echo before it takes a request."""
+    run(NETWORKS / "oscore-restarts.toml", "7.6s", 0, "--uart", str(tmp_path))
+    client, server = (next(tmp_path.glob(f"{name}.*")).read_text() for name in SIDES)
+    assert client.count("key") == 5
+    taken = [int(number, 16) for number in re.findall("took (.*)", server)]
+    assert len(taken) >= client.count("answered") + client.count("done") > 25
+    assert taken == sorted(set(taken))
+
+
+@pytest.mark.parametrize(("kept", "mote"), [("boots/msp430", "client"), ("boots/armv7m", "server")])
+def test_numbers_that_begin_anew_are_found(kept: str, mote: str, tmp_path: Path) -> None:
+    text = (NETWORKS / "oscore-restarts.toml").read_text()
+    assert kept in text
+    (tmp_path / "oscore.toml").write_text(text.replace(kept, "boots/none"))
+    keys = "oscore-restarts.keys.toml"
+    (tmp_path / keys).write_text((NETWORKS / keys).read_text())
+    command = ["network", str(tmp_path / "oscore.toml"), "--for", "5s", "--quiet"]
+    done = CliRunner().invoke(app, command)
+    assert f"of {mote} at" in str(done.exception)
+    assert "nonce used twice" in str(done.exception)

@@ -15,6 +15,8 @@ static inline uint16_t boots_count_again(void) {
     return 1;
 }
 
+#define BOOTS_FLOOR_MAX ((1ul << 30) - 1)
+
 static inline uint32_t boots_floor(void) {
     return 0;
 }

@@ -27,7 +27,7 @@ _SECRET, _SALT = bytes(range(1, 17)), bytes.fromhex("9e7ca92223786340")
 """RFC 8613, appendix C.1."""
 _RESOURCE: Option = (URI_PATH, b"s")
 _CLIENT, _SERVER, _MANAGER = "client", "server", "manager"
-_GROUP, _IDS = b"\x67\x01", {_CLIENT: b"\x25", _SERVER: b"\x26"}
+_GROUP, _IDS = b"", {_CLIENT: b"\x25", _SERVER: b"\x26"}
 
 
 def _secret(member: str) -> bytes:

@@ -22,6 +22,9 @@ enum {
     AAD_MOST = 11 + CBOR_HEAD_MOST + EXTERNAL_MOST
 };
 
+/* A group's identifier may be empty, and is there all the same (RFC 10021, section 3.2). */
+#define HAS_ID_CONTEXT(id) (OSCORE_GROUP || (id)->length > 0)
+
 /* An OSCORE option's value. */
 typedef struct {
     const uint8_t *at;
@@ -59,7 +62,7 @@ static void expand(uint8_t *out, size_t length, const uint8_t prk[HASH], const o
     sha256_ctx hash;
     info[n++] = ARRAY_5;
     n = (uint8_t)(n + write_bytes(info + n, id->bytes, id->length));
-    if (ctx->id_context.length > 0)
+    if (HAS_ID_CONTEXT(&ctx->id_context))
         n = (uint8_t)(n + write_bytes(info + n, ctx->id_context.bytes, ctx->id_context.length));
     else
         info[n++] = NIL;
@@ -264,7 +267,7 @@ static size_t write_option(uint8_t *out, const oscore_request *piv, const oscore
         copy(out + n, piv->piv, piv->piv_length);
         n += piv->piv_length;
     }
-    if (kid && id_context->length > 0) {
+    if (kid && HAS_ID_CONTEXT(id_context)) {
         flags |= HAS_CONTEXT;
         out[n++] = id_context->length;
         copy(out + n, id_context->bytes, id_context->length);

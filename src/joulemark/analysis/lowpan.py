@@ -84,43 +84,53 @@ class _Sender:
         """Bytes of the last datagram that are still to come."""
 
 
-def datagrams(frames: "Iterable[Transmission]") -> list[Datagram]:
-    """Return the datagrams in frames, in the order in which they were begun.
+class Reassembly:
+    """Datagrams in frames that come one after the other; frames of other kinds are left out."""
 
-    Frames of other kinds are left out.
-    """
-    found: list[Datagram] = []
-    senders: dict[int, _Sender] = {}
-    for sent in sorted(frames, key=lambda t: t.begin_ps):
+    def __init__(self) -> None:
+        self.found: list[Datagram] = []
+        """In the order in which they were begun."""
+        self._senders: dict[int, _Sender] = {}
+
+    def add(self, sent: "Transmission") -> Datagram | None:
+        """Take a frame; return the datagram that it makes whole."""
         try:
             frame = parse(sent.frame[: -sent.phy.check_bytes])
         except MalformedFrameError:
-            continue
+            return None
         whole, air_ps = len(sent.frame) + sent.phy.overhead_bytes, sent.end_ps - sent.begin_ps
         if frame.kind == "acknowledgment":
-            for mote, sender in senders.items():
+            for mote, sender in self._senders.items():
                 if mote != sent.mote and sender.sequence == frame.sequence and sender.last:
                     sender.last.ack_frames += 1
                     sender.last.ack_bytes += whole
                     sender.last.air_ps += air_ps
-            continue
+            return None
         if frame.kind != "data":
-            continue
-        sender = senders.setdefault(sent.mote, _Sender())
+            return None
+        sender = self._senders.setdefault(sent.mote, _Sender())
         is_again = sender.last is not None and frame.sequence == sender.sequence
-        datagram = sender.last if is_again else _take(sent, frame, sender, found)
+        datagram = sender.last if is_again else _take(sent, frame, sender, self.found)
         if datagram is None:
-            continue
+            return None
         sender.sequence = frame.sequence
         datagram.air_ps += air_ps
         datagram.end_ps = sent.end_ps
         if is_again:
             datagram.again_frames += 1
             datagram.again_bytes += whole
-        else:
-            datagram.frames += 1
-            datagram.frame_bytes += whole - len(frame.payload)
-    return found
+            return None
+        datagram.frames += 1
+        datagram.frame_bytes += whole - len(frame.payload)
+        return datagram if datagram.is_whole else None
+
+
+def datagrams(frames: "Iterable[Transmission]") -> list[Datagram]:
+    """Return the datagrams in frames, in the order in which they were begun."""
+    reassembly = Reassembly()
+    for sent in sorted(frames, key=lambda t: t.begin_ps):
+        reassembly.add(sent)
+    return reassembly.found
 
 
 def _take(

@@ -191,10 +191,26 @@ class Key(datafile.DataModel):
     note: str = ""
 
 
+_Hex = Annotated[str, Field(pattern=r"^([0-9a-fA-F]{2})*$")]
+_Identifier = Annotated[str, Field(pattern=r"^([0-9a-fA-F]{2}){0,7}$")]
+
+
+class OscoreContext(datafile.DataModel):
+    """A security context of OSCORE (RFC 8613) with AES-CCM-16-64-128 and HKDF-SHA-256."""
+
+    secret: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{32}$")]
+    salt: _Hex = ""
+    ids: Annotated[list[_Identifier], Field(min_length=2, max_length=2)]
+    """Sender identifiers of both sides."""
+    id_context: _Hex | None = None
+    note: str = ""
+
+
 class KeyFile(datafile.DataModel):
     """A file of keys."""
 
-    key: Annotated[list[Key], Field(min_length=1)]
+    key: list[Key] = Field([])
+    oscore: list[OscoreContext] = Field([])
     addresses: dict[str, Annotated[str, Field(pattern=r"^[0-9a-fA-F]{16}$")]] = Field({})
     """Extended addresses for nonces, in hexadecimal digits: by short address as PAN:SHORT, and by
     mote name for frames without a source address."""
@@ -205,6 +221,8 @@ class KeyFile(datafile.DataModel):
         twice = [str(index) for index in times if times[index] > 1]
         if twice:
             raise ValueError(f"several keys have index {', '.join(twice)}")
+        if not self.key and not self.oscore:
+            raise ValueError("it has neither [[key]] nor [[oscore]]")
         return self
 
 

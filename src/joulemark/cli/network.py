@@ -25,9 +25,13 @@ from joulemark.words import counted
 if TYPE_CHECKING:
     from joulemark._engine import Stop, Transmission
     from joulemark.analysis.auditor import Auditor, Flaw
+    from joulemark.analysis.oscore_auditor import OscoreAuditor
+    from joulemark.catalogue.networks import Network
     from joulemark.report.capture import Capture
     from joulemark.runners.network import Line, RunningNetwork, Slice
     from joulemark.subjects.network.measure import Counts
+
+    _Auditors = tuple[Auditor, OscoreAuditor]
 
 _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 
@@ -163,11 +167,10 @@ def network(
     done; with 16 where a frame breaks the file's policy or its keys show a flaw. Ctrl-C ends the
     run: its results so far are shown and written, but no record is kept.
     """
-    from joulemark.analysis.auditor import Auditor
     from joulemark.catalogue import files, networks
-    from joulemark.catalogue.architectures import load_architecture
     from joulemark.catalogue.networks import picoseconds, read_network, seconds
     from joulemark.project import NETWORKS
+    from joulemark.report import keys
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
@@ -179,13 +182,7 @@ def network(
     _check(store, uart)
     running = RunningNetwork(description, threads=threads)
     refuse_unused_wiring(description)
-    listeners = [load_architecture(name).listener() for name in description.architectures()]
-    auditor = Auditor(
-        key_file,
-        description.policy,
-        description.slots,
-        [listener for listener in listeners if listener is not None],
-    )
+    auditors = _auditors(description)
     uarts = _Uarts(uart, [seat.name for seat in running.seats])
     totals = _Totals(Counts())
     faults: list[tuple[int, Stop]] = []
@@ -194,7 +191,7 @@ def network(
     with contextlib.ExitStack() as stack:
         capture = stack.enter_context(Capture(pcap)) if pcap is not None else None
         for piece in _until_interrupted(running, duration_s):
-            lines = _piece(running, piece, totals, auditor, capture, uarts)
+            lines = _piece(running, piece, totals, auditors, capture, uarts)
             if is_live:
                 for _, text in sorted(lines):
                     typer.echo(text)
@@ -204,9 +201,14 @@ def network(
                 timeline.add(piece)
             faults += piece.faults
     if pcap is not None and key_file is not None:
-        _write_keys(pcap.with_name(f"{pcap.name}.keys"), key_file.key)
+        keys.write(pcap, key_file)
     is_whole = running.engine.time_ps >= picoseconds(duration_s)
-    result = _result(running, duration_s if is_whole else running.time_s, totals, auditor)
+    result = _result(
+        running,
+        duration_s if is_whole else running.time_s,
+        totals,
+        auditors,
+    )
     if timeline is not None and page is not None:
         timeline.write(page, result)
     if as_json:
@@ -219,6 +221,19 @@ def network(
     if store is not None:
         _keep(store, running, duration_s, totals)
     _complain(running, faults, totals.flaws)
+
+
+def _auditors(description: "Network") -> "_Auditors":
+    """Return who audits frames, and who audits the messages under OSCORE in them."""
+    from joulemark.analysis.auditor import Auditor
+    from joulemark.analysis.oscore_auditor import OscoreAuditor
+    from joulemark.catalogue.architectures import load_architecture
+
+    listeners = [load_architecture(name).listener() for name in description.architectures()]
+    heard = [listener for listener in listeners if listener is not None]
+    keys = description.key_file
+    auditor = Auditor(keys, description.policy, description.slots, heard)
+    return auditor, OscoreAuditor(keys.oscore if keys is not None else ())
 
 
 def _until_interrupted(running: "RunningNetwork", duration_s: float) -> "Iterator[Slice]":
@@ -264,7 +279,7 @@ def _piece(
     running: "RunningNetwork",
     piece: "Slice",
     totals: _Totals,
-    auditor: "Auditor",
+    auditors: "_Auditors",
     capture: "Capture | None",
     uarts: _Uarts,
 ) -> list[tuple[int, str]]:
@@ -273,12 +288,14 @@ def _piece(
     from joulemark.analysis.frames import BLUETOOTH, describe_sent
 
     names = running.names
+    auditor, messages = auditors
     lines: list[tuple[int, str]] = []
     for t in piece.transmissions:
         totals.frames.note(t)
         is_bluetooth = t.phy.name == BLUETOOTH
         audited = t.frame and not is_bluetooth
         flaws = auditor.look(Seen(names[t.mote], t.phy, t.begin_ps, t.frame)) if audited else []
+        flaws += messages.look(t, names[t.mote]) if audited else []
         totals.flaws += flaws
         channel = t.phy.channel(t.frequency_mhz)
         if capture is not None and t.frame and is_bluetooth:
@@ -333,17 +350,8 @@ def _so_far(running: "RunningNetwork", time_ps: int) -> str:
     return _at(time_ps, f"-- so far: {', '.join([*drawn, *more])}")
 
 
-def _write_keys(path: Path, keys: "Sequence[Any]") -> None:
-    """Write keys in Wireshark's format, to be put into its folder as ieee802154_keys."""
-    lines = [f'"{key.hex}","{key.index}","No hash"\n' for key in keys]
-    try:
-        path.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", str(path)) from error
-
-
 def _result(
-    running: "RunningNetwork", duration_s: float, totals: _Totals, auditor: "Auditor"
+    running: "RunningNetwork", duration_s: float, totals: _Totals, auditors: "_Auditors"
 ) -> dict[str, Any]:
     from joulemark.records import bounds
 
@@ -375,7 +383,7 @@ def _result(
         "duration_s": duration_s,
         "motes": motes,
         "frames": sum(totals.frames.sent.values()),
-        "verified": auditor.verified,
+        "verified": sum(auditor.verified for auditor in auditors),
         "flaws": [
             {"rule": f.rule, "mote": f.sender, "time_s": f.time_ps * 1e-12, "text": f.text}
             for f in totals.flaws

@@ -77,7 +77,8 @@ MOST = 0.5
 LEAST = 0.1
 """A change that makes less of a gap than this explains nothing."""
 SEEN = 0.01
-"""A row has moved if the logarithm of its ratio moved by more than this, or across its tolerance."""
+"""A row has moved if the logarithm of its ratio moved by more than this, or its tolerance lies
+between."""
 
 
 def gap(item: Item, value: Value, paper: float | None) -> float:

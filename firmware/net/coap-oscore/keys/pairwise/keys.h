@@ -1,7 +1,7 @@
 /* A client and a server of a group (RFC 10021) that uses the pairwise mode only. Everything of it
    is published and protects nothing: the group's secret, and the members' secret keys, which are
-   the SHA-256 of "client", "server" and "manager". Credentials are CWT claims sets (RFC 8392) with
-   a COSE key. */
+   the SHA-256 of "client", "server" and "manager". The group's identifier is empty. Credentials are
+   CWT claims sets (RFC 8392) with a COSE key. */
 #ifndef KEYS_H
 #define KEYS_H
 
@@ -70,7 +70,7 @@ static inline bool derive_keys(oscore_ctx *ctx, bool is_client) {
     static const uint8_t secret[OSCORE_KEY_BYTES] = {1, 2,  3,  4,  5,  6,  7,  8,
                                                      9, 10, 11, 12, 13, 14, 15, 16};
     static const uint8_t salt[] = {0x9e, 0x7c, 0xa9, 0x22, 0x23, 0x78, 0x63, 0x40};
-    static const oscore_id group = {2, {0x67, 0x01}}, ids[2] = {{1, {0x25}}, {1, {0x26}}};
+    static const oscore_id group = {0, {0}}, ids[2] = {{1, {0x25}}, {1, {0x26}}};
     static const oscore_credential manager = {manager_credential, sizeof manager_credential},
                                    members[2] = {{client_credential, sizeof client_credential},
                                                  {server_credential, sizeof server_credential}};
