@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Literal, final
 
 __all__ = [
+    "ACTIVITY",
     "DIGEST",
     "BoardError",
     "CallPath",
@@ -36,6 +37,8 @@ __all__ = [
     "Wiring",
 ]
 
+ACTIVITY: list[str]
+"""What `Machine.take_activity` counts, in order."""
 DIGEST: str
 """Digest of what the engine computes: of its sources without comments, layout and tests."""
 
@@ -572,6 +575,19 @@ class Machine:
 
         Raises:
             EngineError: the machine was created without `secrets_trace`.
+        """
+    def count_activity(self, on: bool) -> None:
+        """From now on count what toggles in the core, cycle by cycle, or stop.
+
+        With a marker, only what is between its edges counts.
+        """
+    def take_activity(self) -> list[bytes]:
+        """Take what was counted since the last call.
+
+        Returns:
+            A byte for each of `ACTIVITY` for each cycle; then 32-bit words, little end first: for
+            each cycle the address of the instruction that begins to execute, or 0, and that of the
+            one whose data are on the memory bus, or 0.
         """
     @property
     def follows_secrets(self) -> bool:

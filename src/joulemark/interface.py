@@ -395,6 +395,59 @@ def leaks(
     return pd.DataFrame(rows)
 
 
+def leaks_power(
+    primitive: Names,
+    *,
+    implementation: Names | None = None,
+    operation: Names | None = None,
+    board: Names | None = None,
+    compiler: Names | None = None,
+    opt: Names | None = None,
+    traces: int = 400,
+    weights: str = "equal",
+    source: "Folders | None" = None,
+) -> "pd.DataFrame":
+    """Model power, and say what tells secrets apart, as `joulemark leaks --power` does.
+
+    Args:
+        primitive: primitives; names may be globs.
+        implementation: implementations; all if not given.
+        operation: operations; all that handle a secret if not given.
+        board: boards; telosb and stm32vldiscovery if not given.
+        compiler: compilers; the core's first if not given.
+        opt: optimisation levels; all if not given.
+        traces: traces of each.
+        weights: `equal`, `elmo-m0`, `elmo-m3`, or a .npz file of recorded traces to fit them to.
+        source: folders of your own primitives, boards and chips.
+
+    Returns:
+        A row per operation of a build, graded `model`. `instructions` has a list of dictionaries:
+        what leaks, its function, file, line, address and text, by which component, and its t.
+
+    Raises:
+        InputError: a name matches nothing.
+        ToolError: a tool is missing.
+    """
+    import pandas as pd
+
+    from joulemark import project
+    from joulemark.measure.power import weights_of
+    from joulemark.measure.survey import Wanted, survey_power
+
+    with project.using(source):
+        wanted = Wanted(
+            primitive=_several(primitive),
+            implementation=_several(implementation),
+            operation=_several(operation),
+            board=_several(board),
+            compiler=_several(compiler),
+            opt=_several(opt),
+        )
+        found = survey_power(wanted, traces=traces, weights=weights_of(weights))
+        rows = [names | each.row for names, each in found]
+    return pd.DataFrame(rows)
+
+
 def budget(
     scenario: "str | Path",
     *,

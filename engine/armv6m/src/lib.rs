@@ -36,6 +36,7 @@ mod execute;
 mod memory;
 #[cfg(test)]
 mod oracle;
+mod power;
 mod system;
 
 pub use core::{Config, Core, Exit, Limits, Wait};

@@ -37,6 +37,7 @@ mod op;
 #[cfg(test)]
 mod oracle;
 mod pipeline;
+mod power;
 mod prefetch;
 mod registers;
 mod secrets;

@@ -8,6 +8,7 @@ pub mod i2c;
 pub mod image;
 pub mod memories;
 pub mod observe;
+pub mod power;
 pub mod secrets;
 pub mod symbols;
 pub mod time;

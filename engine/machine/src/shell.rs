@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Wiring};
 use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::power::{Activity, Held, Recorder};
 use joulemark_kernel::secrets::Piece;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Picoseconds};
@@ -31,6 +32,8 @@ pub struct Machine {
     /// Every run stops before these addresses.
     watched: BTreeSet<u32>,
     follower: Option<Box<Follower>>,
+    /// Counts what toggles.
+    recorder: Option<Box<Recorder>>,
     /// The secrets that are followed.
     names: Option<Names>,
     resets: u32,
@@ -78,6 +81,7 @@ impl Machine {
             stopped_at: None,
             watched: BTreeSet::new(),
             follower: None,
+            recorder: None,
             names: None,
             resets: 0,
         };
@@ -154,12 +158,29 @@ impl Machine {
         loop {
             let limit = last.min(self.system.timeline().cycle_of(time));
             let from = self.follower.is_some().then(|| self.look());
-            let exit = self.system.run(Limits {
-                until: from.map_or(limit, |_| limit.min(self.next_boundary())),
+            let steps = from.is_some() || self.is_recording();
+            let counted = self.count_before();
+            let mut limits = Limits {
+                until: if steps {
+                    limit.min(self.next_boundary())
+                } else {
+                    limit
+                },
                 leave_breakpoint: leave_breakpoint && self.system.cycles() == begin,
-            });
+            };
+            if let Some((_, true)) = counted
+                && self.system.asleep_until().is_none()
+            {
+                let here = self.system.program_counter();
+                limits.leave_breakpoint |= address != Some(here) && !self.watched.contains(&here);
+                limits.until = limits.until.min(self.system.cycles());
+            }
+            let exit = self.system.run(limits);
             if let Some(from) = from {
                 self.follow(&from);
+            }
+            if let Some((before, _)) = counted {
+                self.count_after(before);
             }
             let edges = self.stamp_edges();
             match exit {
@@ -184,7 +205,7 @@ impl Machine {
                     self.stopped_at = Some(at);
                     return self.stop(Reason::Address);
                 }
-                Exit::Cycles if self.follower.is_some() && self.is_before(last, time) => {}
+                Exit::Cycles if steps && self.is_before(last, time) => {}
                 Exit::Cycles => {
                     let reason = if self.time() >= time {
                         Reason::Time
@@ -279,6 +300,9 @@ impl Machine {
                 self.system.watch_addresses(edge.rising);
             }
             self.system.find_uses(edge.rising);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.is_on = edge.rising;
+            }
             self.marker_edges.push(MarkerEdge {
                 rising: edge.rising,
                 cycles: edge.cycles.0,
@@ -582,6 +606,45 @@ impl Machine {
         Some(follower.followed(profile::paths(&nodes, &self.image.symbols)))
     }
 
+    /// From now on count what toggles in the core, cycle by cycle, with a marker only between its
+    /// edges; or stop. Instructions are then run one by one, which is slower; no result depends on
+    /// it.
+    pub fn count_activity(&mut self, on: bool) {
+        let without_marker = self.options.marker.is_none();
+        let bus_bytes = self.word_bytes();
+        self.recorder = on.then(|| Box::new(Recorder::new(bus_bytes, without_marker)));
+    }
+
+    /// Take what was counted since the last call.
+    pub fn take_activity(&mut self) -> Activity {
+        let recorder = self.recorder.as_mut();
+        recorder.map(|recorder| recorder.take()).unwrap_or_default()
+    }
+
+    fn is_recording(&self) -> bool {
+        self.recorder
+            .as_ref()
+            .is_some_and(|recorder| recorder.is_on)
+    }
+
+    /// Look at the next instruction; returns the number of those before it, and whether it may take
+    /// no cycle of its own.
+    fn count_before(&mut self) -> Option<(u64, bool)> {
+        let recorder = self.recorder.as_mut().filter(|recorder| recorder.is_on)?;
+        let glimpse = self.system.glimpse();
+        let folds = glimpse.is_some_and(|glimpse| glimpse.begins.is_none());
+        recorder.before(glimpse, &Seen(&*self.system));
+        Some((self.system.instructions(), folds))
+    }
+
+    fn count_after(&mut self, before: u64) {
+        if let Some(recorder) = &mut self.recorder
+            && self.system.instructions() == before + 1
+        {
+            recorder.after(self.system.cycles().0, &Seen(&*self.system));
+        }
+    }
+
     /// Whether this machine's core can follow secrets.
     pub fn follows_secrets(&self) -> bool {
         self.system.follows_secrets()
@@ -664,5 +727,18 @@ impl Machine {
     pub fn secrets_digest(&self) -> Option<u64> {
         let digest = self.system.address_digest();
         self.options.secrets_trace.then_some(digest)
+    }
+}
+
+/// A system's registers and memory.
+struct Seen<'a>(&'a dyn System);
+
+impl Held for Seen<'_> {
+    fn register(&self, number: usize) -> u32 {
+        self.0.register(number)
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.0.word(address)
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::ops::Range;
 
 use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 use joulemark_radio::Antenna;
@@ -164,6 +165,13 @@ pub trait System: Any + Send + Sync {
     fn secrets(&self) -> Option<Report> {
         None
     }
+    /// What the next instruction will put on the core's buses; `None` if that is not known.
+    fn glimpse(&mut self) -> Option<Glimpse>;
+    /// A register by number, with the program counter's as the next instruction's address.
+    fn register(&self, number: usize) -> u32;
+    /// Memory at an address that is a multiple of the bus's width, as wide as that; `None` where
+    /// there is none.
+    fn word(&self, address: u32) -> Option<u32>;
     /// Start to count cycles by function.
     fn start_profile(&mut self, symbols: &Symbols);
     /// Return the counters; `None` if profiling was not started.

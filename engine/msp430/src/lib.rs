@@ -53,6 +53,7 @@ mod decode;
 mod execute;
 mod memory;
 mod observe;
+mod power;
 mod registers;
 mod run;
 mod secrets;

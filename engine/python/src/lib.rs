@@ -971,6 +971,24 @@ impl Machine {
         Ok(format!("{digest:016x}"))
     }
 
+    fn count_activity(&mut self, on: bool) {
+        self.machine.count_activity(on);
+    }
+
+    /// Counts by row, and the addresses of instructions, as bytes.
+    fn take_activity<'py>(&mut self, py: Python<'py>) -> [Bound<'py, PyBytes>; 3] {
+        let found = self.machine.take_activity();
+        let bytes = |words: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            PyBytes::new(py, &bytes)
+        };
+        [
+            PyBytes::new(py, found.rows.as_flattened()),
+            bytes(&found.executes),
+            bytes(&found.transfers),
+        ]
+    }
+
     #[getter]
     fn follows_secrets(&self) -> bool {
         self.machine.follows_secrets()
@@ -1037,6 +1055,11 @@ mod _engine {
         Image, ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, SecretUse,
         Secrets, Sourced, Stop, Wiring,
     };
+
+    /// What `Machine.take_activity` counts, in order.
+    #[pymodule_export]
+    pub const ACTIVITY: [&str; joulemark_kernel::power::COMPONENTS.len()] =
+        joulemark_kernel::power::COMPONENTS;
 
     /// Digest of what the engine computes.
     #[pymodule_export]

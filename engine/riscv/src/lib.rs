@@ -47,6 +47,7 @@ mod csr;
 mod decode;
 mod memory;
 mod plain;
+mod power;
 mod prefetch;
 mod secrets;
 mod step;

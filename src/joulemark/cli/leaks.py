@@ -15,6 +15,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
+from joulemark.cli._power import named_bytes, refuse_power, show_power
 from joulemark.errors import ClaimError, InputError
 from joulemark.project import ROOT
 
@@ -115,6 +116,42 @@ def leaks(
             help="With ELF: cycles until the call, and until it returns.",
         ),
     ] = None,
+    power: Annotated[
+        bool,
+        typer.Option("--power", help="Model the core's power instead: what toggles in each cycle."),
+    ] = False,
+    traces: Annotated[
+        int | None,
+        typer.Option("--traces", metavar="N", help="With --power: traces; 400 if not given."),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="NAME",
+            help="With --power: equal, elmo-m0, elmo-m3, or a .npz of traces to fit them to.",
+        ),
+    ] = None,
+    fresh: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--random",
+            metavar="SYMBOL:BYTES",
+            help="With --power and ELF: what is random in each trace, as masks; repeatable.",
+        ),
+    ] = None,
+    plaintext: Annotated[
+        str | None,
+        typer.Option(
+            "--plaintext",
+            metavar="SYMBOL",
+            help="With --power and ELF: AES's block, to attack the first --secret as its key.",
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="With --power: modelled traces, as .npz."),
+    ] = None,
     source: SourceOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -126,7 +163,37 @@ def leaks(
     Secrets are also followed through the machine, bit by bit: what they decide is named below.
     A build that leaks what it claims to keep ends the command with exit code 12, as does a program
     of your own in which secrets decide something.
+    With --power, a model of the core's power says which instructions tell secrets apart.
     """
+    if power:
+        show_power(
+            image,
+            {
+                "primitive": primitive or [],
+                "implementation": implementation or [],
+                "operation": operation or [],
+                "board": board or [],
+                "compiler": compiler or [],
+                "opt": opt or [],
+            },
+            {"call": call, "secret": secret, "random": fresh, "plaintext": plaintext},
+            max_cycles,
+            traces=traces,
+            weights=weights,
+            save=save,
+            form=form,
+        )
+        return
+    refuse_power(
+        secret or [],
+        {
+            "--traces": traces,
+            "--weights": weights,
+            "--random": fresh,
+            "--plaintext": plaintext,
+            "--save": save,
+        },
+    )
     if image is not None:
         if not image.exists():
             raise InputError("no such file", str(image), "a primitive goes with --primitive")
@@ -216,7 +283,7 @@ def _own_program(
     if not secrets:
         raise InputError("says what is secret", "--secret", "give it, as in --secret key:16")
     board = load_board(boards[0])
-    pieces = [_secret(text) for text in secrets]
+    pieces = [named_bytes(text) for text in secrets]
     done = follow_call(image, board, call, pieces, max_cycles=max_cycles or BUDGET_CYCLES)
     found = done.followed
     row: dict[str, Any] = {
@@ -280,14 +347,6 @@ def annotate(uses: "Sequence[Use]") -> None:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _secret(text: str) -> tuple[str, int]:
-    """Return a symbol or an address, and a number of bytes."""
-    name, colon, length = text.rpartition(":")
-    if not colon or not length.isdecimal() or int(length) == 0:
-        raise InputError(f"{text!r} is no secret", "--secret", "write SYMBOL:BYTES")
-    return name, int(length)
 
 
 def _named(found: "list[Surveyed]") -> Iterator[str]:

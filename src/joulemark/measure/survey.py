@@ -3,17 +3,33 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from joulemark.catalogue.boards import Board, load_board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import InputError
-from joulemark.images import build_image, toolchain
+from joulemark.images import BuiltImage, build_image, toolchain
 from joulemark.measure.leaks import Leak, observe, on_secrets
+
+if TYPE_CHECKING:
+    from joulemark.measure.power import Modelled
 
 BOARDS = ("telosb", "stm32vldiscovery")
 """Where builds are looked at if nothing is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Operations of builds: see `survey`; empty stands for the default."""
+
+    primitive: Sequence[str]
+    implementation: Sequence[str] = ()
+    operation: Sequence[str] = ()
+    board: Sequence[str] = ()
+    compiler: Sequence[str] = ()
+    opt: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +109,80 @@ def survey(
         ToolError: a tool is missing.
         VerificationError: an output was wrong.
     """
-    for flag in opt:
+    wanted = Wanted(
+        primitive=primitive,
+        implementation=implementation,
+        operation=operation,
+        board=board,
+        compiler=compiler,
+        opt=opt,
+    )
+    for where, way, tool, flag, image, names in _builds(wanted, branches=branches):
+        for name in names:
+            yield Surveyed(
+                board=where,
+                implementation=way,
+                build=f"{tool} -{flag}",
+                leak=observe(
+                    way,
+                    where,
+                    image,
+                    name,
+                    special=True,
+                    branches=branches,
+                    following=following,
+                ),
+                one_way=one_way,
+            )
+
+
+def survey_power(
+    wanted: Wanted, *, traces: int, weights: str | Path, save: Path | None = None
+) -> Iterator[tuple[dict[str, str], "Modelled"]]:
+    """Build, and model power; yields the names of a build and what its power says.
+
+    Args:
+        wanted: which operations of which builds.
+        traces: traces of each.
+        weights: a name, or a file of recorded traces.
+        save: a file for the modelled traces, of one operation of one build.
+
+    Raises:
+        InputError: a name matches nothing.
+        ToolError: a tool is missing.
+        VerificationError: an output was wrong.
+    """
+    from joulemark.measure.power import OfPrimitive, model
+
+    saved = False
+    for where, way, tool, flag, image, names in _builds(wanted):
+        for name in names:
+            if save is not None and saved:
+                what = "holds the traces of one operation of one build, and more were chosen"
+                raise InputError(what, "--save", "give --operation, --board and --opt too")
+            saved = True
+            found = model(
+                OfPrimitive(way, where, image, name),
+                name,
+                traces=traces,
+                weights=weights,
+                save=save,
+            )
+            build = f"{tool} -{flag}"
+            yield {"board": where.name, "implementation": str(way), "build": build}, found
+
+
+def _builds(
+    wanted: Wanted, *, branches: bool = False
+) -> Iterator[tuple[Board, Implementation, str, str, BuiltImage, list[str]]]:
+    """Yield builds: board, implementation, compiler, optimisation, image, operations on secrets."""
+    for flag in wanted.opt:
         toolchain.check_optimisation(flag)
-    chosen = list(_chosen(primitive, implementation, board or BOARDS))
+    chosen = list(_chosen(wanted.primitive, wanted.implementation, wanted.board or BOARDS))
     toolchain.refuse_missing(
         need
         for where in {where.name: where for where, _ in chosen}.values()
-        for tool in compiler or [where.compiler]
+        for tool in wanted.compiler or [where.compiler]
         for need in (
             *toolchain.needs(tool, where.core),
             *([toolchain.find_disassembler] if branches else []),
@@ -108,27 +191,12 @@ def survey(
     found = False
     for where, way in chosen:
         able = [name for name in on_secrets(way.algorithm) if way.has(name)]
-        names = [name for name in able if not operation or name in operation]
-        for tool in compiler or [where.compiler]:
-            for flag in opt or toolchain.OPTIMISATIONS:
+        names = [name for name in able if not wanted.operation or name in wanted.operation]
+        for tool in wanted.compiler or [where.compiler]:
+            for flag in wanted.opt or toolchain.OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)
-                for name in names:
-                    found = True
-                    yield Surveyed(
-                        board=where,
-                        implementation=way,
-                        build=f"{tool} -{flag}",
-                        leak=observe(
-                            way,
-                            where,
-                            image,
-                            name,
-                            special=True,
-                            branches=branches,
-                            following=following,
-                        ),
-                        one_way=one_way,
-                    )
+                found = found or bool(names)
+                yield where, way, tool, flag, image, names
     if not found:
         what = "no implementation of that name, for these boards, with such operations on secrets"
         raise InputError(what, mend="`joulemark list primitives` names implementations")

@@ -149,6 +149,14 @@ class EmulatedBoard:
                     f"{self.budget_cycles:,} cycles without an answer"
                 )
 
+    def count_activity(self) -> None:
+        """Count what toggles in the core in windows from here on."""
+        self._machine.count_activity(True)
+
+    def take_activity(self) -> "list[bytes]":
+        """Take what was counted since the last call; see `Machine.take_activity`."""
+        return self._machine.take_activity()
+
     @property
     def follows_secrets(self) -> bool:
         """Whether the chip's core can follow secrets."""

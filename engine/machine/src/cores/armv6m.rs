@@ -6,6 +6,7 @@ use std::sync::Arc;
 use joulemark_armv6m::{self as core, Config, Core, Region, RegionKind, Wait};
 use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
 };
@@ -410,6 +411,18 @@ impl System for Armv6m {
 
     fn address_digest(&self) -> u64 {
         self.core.address_digest()
+    }
+
+    fn glimpse(&mut self) -> Option<Glimpse> {
+        self.core.glimpse()
+    }
+
+    fn register(&self, number: usize) -> u32 {
+        self.core.register(number)
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.core.memory_word(address)
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

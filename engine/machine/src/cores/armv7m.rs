@@ -8,6 +8,7 @@ use std::sync::Arc;
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind, Mirror};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
@@ -639,6 +640,18 @@ impl System for Armv7m {
 
     fn secrets(&self) -> Option<Report> {
         self.core.secrets()
+    }
+
+    fn glimpse(&mut self) -> Option<Glimpse> {
+        self.core.glimpse()
+    }
+
+    fn register(&self, number: usize) -> u32 {
+        self.core.register(number)
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.core.memory_word(address)
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::image::{Sections, Target};
+use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
@@ -434,6 +435,18 @@ impl System for Msp430 {
 
     fn secrets(&self) -> Option<Report> {
         self.core.secrets()
+    }
+
+    fn glimpse(&mut self) -> Option<Glimpse> {
+        self.core.glimpse()
+    }
+
+    fn register(&self, number: usize) -> u32 {
+        self.core.register(number).into()
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.core.memory_word(address)
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

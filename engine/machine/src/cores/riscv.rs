@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_riscv::{self as core, Bus, Config, Control, Core, Identity, Region, RegionKind};
@@ -420,6 +421,18 @@ impl System for Riscv {
 
     fn secrets(&self) -> Option<Report> {
         self.core.secrets()
+    }
+
+    fn glimpse(&mut self) -> Option<Glimpse> {
+        self.core.glimpse()
+    }
+
+    fn register(&self, number: usize) -> u32 {
+        self.core.register(number)
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.core.memory_word(address)
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

@@ -1,0 +1,211 @@
+"""What `joulemark leaks --power` shows: modelled power of builds, or of a program's call."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from joulemark.cli._output import Form, prose, table
+from joulemark.errors import ClaimError, InputError
+
+if TYPE_CHECKING:
+    from joulemark.measure.power import Leaking, Modelled
+    from joulemark.measure.weights import Fitted
+
+MOST_LINES = 12
+"""Source lines that are named for an operation of a build."""
+
+
+def refuse_power(secrets: Sequence[str], given: Mapping[str, object]) -> None:
+    """Refuse options of modelled power where it was not asked for."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError("is of modelled power", name, "give --power too")
+    if shared := [text for text in secrets if "^" in text]:
+        raise InputError(f"shares ({shared[0]}) need modelled power", "--secret", "give --power")
+
+
+def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
+    """Return a symbol or an address, and a number of bytes."""
+    name, colon, length = text.rpartition(":")
+    if not colon or not length.isdecimal() or int(length) == 0:
+        what = f"{text!r} names no bytes" if option != "--secret" else f"{text!r} is no secret"
+        raise InputError(what, option, "write SYMBOL:BYTES")
+    return name, int(length)
+
+
+def show_power(
+    image: Path | None,
+    chosen: dict[str, list[str]],
+    of_program: dict[str, Any],
+    max_cycles: int | None,
+    *,
+    traces: int | None,
+    weights: str | None,
+    save: Path | None,
+    form: Form,
+) -> None:
+    """Show what modelled power reveals of builds, or of a call in somebody's own program."""
+    from joulemark.measure import power
+    from joulemark.measure.survey import Wanted, survey_power
+
+    options: dict[str, Any] = {
+        "traces": power.TRACES if traces is None else traces,
+        "weights": power.weights_of(weights),
+        "save": save,
+    }
+    if image is None:
+        given = [f"--{name}" for name, value in of_program.items() if value]
+        if given:
+            raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
+        if not chosen["primitive"]:
+            raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
+        found = list(survey_power(Wanted(**chosen), **options))
+    else:
+        if not image.exists():
+            raise InputError("no such file", str(image), "a primitive goes with --primitive")
+        if chosen["primitive"]:
+            raise InputError("is measured instead of a program", "--primitive", "give one of them")
+        found = [_power_of_program(image, chosen["board"], of_program, max_cycles, options)]
+    _show_power([named for named, _ in found], [each for _, each in found], form)
+    if image is not None and found[0][1].leaking1 and any("^" in s for s in of_program["secret"]):
+        raise ClaimError(
+            f"{of_program['call']} of {image} has its secret in shares, and modelled power shows it"
+        )
+
+
+def _power_of_program(
+    image: Path,
+    boards: list[str],
+    of_program: dict[str, Any],
+    max_cycles: int | None,
+    options: dict[str, Any],
+) -> "tuple[dict[str, str], Modelled]":
+    from joulemark.catalogue.boards import load_board
+    from joulemark.catalogue.kinds import BUDGET_CYCLES
+    from joulemark.measure import power
+
+    call = of_program["call"]
+    if len(boards) != 1:
+        raise InputError("says what to emulate", "--board", "give one with an ELF file")
+    if call is None:
+        raise InputError(
+            "says what to model", "--call", "give a function, as in --call aes_encrypt"
+        )
+    if not of_program["secret"]:
+        raise InputError("says what is secret", "--secret", "give it, as in --secret key:16")
+    pieces = [named_bytes(text) for text in of_program["secret"]]
+    secrets = [power.Shared(tuple(name.split("^")), length) for name, length in pieces]
+    board = load_board(boards[0])
+    target = power.OfProgram(
+        image,
+        board,
+        call,
+        secrets,
+        fresh=[named_bytes(text, "--random") for text in of_program["random"] or []],
+        plaintext=of_program["plaintext"],
+        max_cycles=max_cycles or BUDGET_CYCLES,
+    )
+    return {"board": board.name, "function": call}, power.model(target, call, **options)
+
+
+_FIRST_LEFT_OUT_OF_POWER = ("grade", "board", "2nd order", "leaking")
+
+
+def _show_power(named: list[dict[str, str]], found: "list[Modelled]", form: Form) -> None:
+    if form in {Form.JSON, Form.CSV}:
+        rows = [names | each.row for names, each in zip(named, found, strict=True)]
+        if form is Form.CSV:
+            nested = {name for name, value in rows[0].items() if isinstance(value, list | dict)}
+            nested |= {"attack", "diverges", "fit"}
+            rows = [r | {name: json.dumps(r[name]) for name in nested} for r in rows]
+        typer.echo(table(rows, form))
+        return
+    shown = []
+    for names, each in zip(named, found, strict=True):
+        attack = "-"
+        if each.key_bytes:
+            attack = f"{each.recovered} of {len(each.key_bytes)}"
+            attack += f" after {each.attack_needs}" if each.attack_needs else ""
+        shown.append(
+            {
+                **names,
+                **({} if "function" in names else {"operation": each.operation}),
+                "cycles": each.cycles if each.diverges is None else f"{each.cycles:,}, then parts",
+                "modelled t": f"{each.t1:.1f}",
+                "leaking": each.leaking1,
+                "instructions": len(each.instructions),
+                "2nd order": f"{each.t2:.1f}",
+                "key bytes": attack,
+                "grade": "model",
+            }
+        )
+    typer.echo(table(shown, form, _FIRST_LEFT_OUT_OF_POWER))
+    if form is Form.TEXT:
+        for line in _about_power(named, found):
+            typer.echo(line)
+
+
+def _about_power(named: list[dict[str, str]], found: "list[Modelled]") -> Iterator[str]:
+    """Yield what a table of modelled power means, and the instructions that leak."""
+    first = found[0]
+    yield prose(
+        f"\nmodel, not measured: switching in the core alone, no noise; weights {first.weights}; "
+        f"{first.traces} traces, half with random secrets; |t| of 4.5 or more tells them from "
+        "fixed ones; grade: model"
+    )
+    if any(each.key_bytes for each in found):
+        attacks = {each.attack_traces for each in found if each.key_bytes}
+        counts = ", ".join(map(str, sorted(attacks)))
+        yield prose(
+            "key bytes: AES's, of which the right value is first in a correlation attack (first "
+            f"round, weight of the S-box's output, {counts} traces), and after how many"
+        )
+    for names, each in zip(named, found, strict=True):
+        where = ", ".join(value for name, value in names.items() if name != "board")
+        where += f", on {names['board']}"
+        if each.fitted is not None:
+            yield from _about_fit(each.fitted)
+        if each.diverges is not None:
+            yield prose(
+                f"\n{where}: time or path depends on secrets; modelled until traces part, after "
+                f"{each.diverges}"
+            )
+        for number, line in enumerate(_by_line(each.instructions)):
+            if number == 0:
+                yield f"\nleaks by modelled power: {where}"
+            yield f"  {line}"
+
+
+def _about_fit(fitted: "Fitted") -> Iterator[str]:
+    row = fitted.row
+    before, after = row["correlation_with_equal_weights"], row["correlation"]
+    yield prose(
+        f"\n{row['file']}: {row['traces']} traces, {row['cycles']} cycles from sample "
+        f"{row['first_sample']} on, {row['stall_cycles']} cycles of waiting more than emulated"
+    )
+    yield prose(
+        f"correlation of recorded and modelled samples, in the half of the traces that was not "
+        f"fitted, over {row['varying_cycles']} cycles that vary: median {after['median']}, ninth "
+        f"decile {after['ninth_decile']}, largest {after['largest']} (equal weights: "
+        f"{before['median']}, {before['ninth_decile']}, {before['largest']})"
+    )
+    kept = (f"{name} {weight}" for name, weight in row["weights"].items() if weight)
+    yield prose(f"weights: {', '.join(kept)}")
+
+
+def _by_line(found: "Sequence[Leaking]") -> Iterator[str]:
+    """Yield instructions that leak, those of one source line together."""
+    lines: dict[tuple[Any, ...], list[Leaking]] = {}
+    for each in found:
+        place = each.place
+        where = place.line if place.line is not None else place.address
+        lines.setdefault((place.function, place.file, where), []).append(each)
+    for number, alike in enumerate(lines.values()):
+        if number == MOST_LINES:
+            yield f"and {len(lines) - number} lines more, which --format json has"
+            return
+        more = f" and {len(alike) - 1} more instructions there" if len(alike) > 1 else ""
+        yield f"{alike[0]}{more}"
