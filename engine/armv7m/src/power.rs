@@ -1,9 +1,9 @@
 //! What an instruction puts on the core's buses, for a model of its power
 //! ([`joulemark_kernel::power`]).
 //!
-//! Which operand goes over which bus is as in ELMO (McCann, Oswald, Whitnall: "Towards practical
-//! tools for side channel aware software engineering", USENIX Security 2017): the first operand or
-//! base, and the second operand, immediate or stored value.
+//! Which operand goes over which bus is as in ELMO ("Towards practical tools for side channel aware
+//! software engineering", USENIX Security 2017): the first operand or base, and the second operand,
+//! immediate or stored value.
 
 use joulemark_kernel::power::{Glimpse, Transfers};
 
@@ -46,14 +46,15 @@ impl<B: Bus> Core<B> {
         let (d, n, m) = (of(op.rd), of(op.rn), of(op.rm));
         match op.kind {
             Kind::MovImm | Kind::MvnImm | Kind::Adr => [None, Some(op.imm)],
-            Kind::MovReg | Kind::MvnReg => [None, m],
             Kind::Movt => [d, Some(op.imm)],
             Kind::Bfi => [d, n],
             Kind::Bfc => [d, None],
             Kind::Ubfx | Kind::Sbfx | Kind::Ssat | Kind::Usat | Kind::Ssat16 | Kind::Usat16 => {
                 [n, None]
             }
-            Kind::Sxtb
+            Kind::MovReg
+            | Kind::MvnReg
+            | Kind::Sxtb
             | Kind::Sxth
             | Kind::Uxtb
             | Kind::Uxth
