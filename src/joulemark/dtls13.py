@@ -179,6 +179,9 @@ class Witness:
         """The server's choice."""
         self.exporter = b""
         """The exporter's main secret, once the server's Finished has been seen."""
+        self.log: list[str] = []
+        """The secrets as lines of a key log (RFC 9850), for those who decrypt a capture."""
+        self._random = b""
         self.finished: set[Side] = set()
         """Who has sent a Finished, each of them right."""
 
@@ -308,11 +311,13 @@ class Witness:
         elif kind == FINISHED and sender == "server":
             now = hashlib.sha256(self._transcript).digest()
             self.exporter = expand(self._main, "exp master", now, _HASH)
+            self.log.append(f"EXPORTER_SECRET {self._random.hex()} {self.exporter.hex()}")
             self._derive(3, self._main, "ap", now)
 
     def _hello(self, head: bytes, body: bytes) -> None:
         data = _Bytes(body)
-        data.take(34)
+        data.take(2)
+        self._random = data.take(32)
         for size in (1, 1, 2, 1):
             data.vector(size)
         extensions = _extensions(data.vector(2))
@@ -378,6 +383,8 @@ class Witness:
         base = {side: expand(secret, f"{side[0]} {label} traffic", now, _HASH) for side in sides}
         for side, traffic in base.items():
             self._keys[side, epoch] = _Keys(traffic, self.suite)
+            name = "HANDSHAKE_TRAFFIC_SECRET" if label == "hs" else "TRAFFIC_SECRET_0"
+            self.log.append(f"{side.upper()}_{name} {self._random.hex()} {traffic.hex()}")
         return base
 
     def _public_key(self, sender: Side) -> object:

@@ -20,6 +20,9 @@ _OUTER = (3, 7, 39, EDHOC)
 _AES_CCM_16_64_128 = 10
 _KEY_BYTES, _NONCE_BYTES, _TAG_BYTES = 16, 13, 8
 
+OSCORE_CONTEXTS = "oscore"
+"""What is added to the name of a capture for its security contexts."""
+
 Option = tuple[int, bytes]
 
 
@@ -155,6 +158,13 @@ class Security:
     def key(self) -> bytes:
         """The sender key."""
         return self.derived(self.sender, "Key", _KEY_BYTES)
+
+    @property
+    def wireshark(self) -> str:
+        """The context as a line of Wireshark's table oscore_contexts."""
+        values = (self.sender, self.recipient, self.secret, self.salt, self.id_context or b"")
+        words = [*(value.hex() for value in values), "AES-CCM-16-64-128 (CCM*)"]
+        return ",".join(f'"{word}"' for word in words)
 
     @property
     def common_iv(self) -> bytes:

@@ -44,20 +44,35 @@ def _handshake(records: Sequence[Record], size: int, seen: set[tuple[str, int, i
     return Account(name, size, again=is_again)
 
 
-def read(talk: Talk) -> list[Account]:
-    """Compare each datagram with what it must be."""
+def _witness(talk: Talk) -> Witness:
+    """Return who reads the talk."""
     exchange = talk.wiring["exchange"].rpartition("/")[2]
     ephemeral = b"".join(_drawn(1 + i) for i in range(_EPHEMERAL_BLOCKS.get(exchange, 1)))
     credential = talk.wiring["credential"].rpartition("/")[2]
-    has_psk = credential == "none"
-    has_certificates = talk.define.get("DTLS13_X509", 0) == 1
-    witness = Witness(
+    return Witness(
         Secrets(
-            psk=_PSK if has_psk else b"",
+            psk=_PSK if credential == "none" else b"",
             client_ephemeral=ephemeral,
-            anchor=Parties(credential).anchor if has_certificates else None,
+            anchor=Parties(credential).anchor if _has_certificates(talk) else None,
         )
     )
+
+
+def _has_certificates(talk: Talk) -> bool:
+    return talk.define.get("DTLS13_X509", 0) == 1
+
+
+def keys(talk: Talk) -> dict[str, list[str]]:
+    """Return the key log (RFC 9850)."""
+    witness = _witness(talk)
+    for datagram in talk.datagrams:
+        witness.sees("client" if datagram.sender == "client" else "server", datagram.data)
+    return {"keylog": witness.log}
+
+
+def read(talk: Talk) -> list[Account]:
+    """Compare each datagram with what it must be."""
+    witness = _witness(talk)
     expected = {
         ("client", _coap(CON, POST, n, talk.request)): n for n in range(1, talk.records + 1)
     } | {
@@ -96,7 +111,7 @@ def read(talk: Talk) -> list[Account]:
     if witness.finished != {"client", "server"} or len(said) != 2 * talk.records:
         raise VerificationError("not everything was on the air")
     names = {side: name_of(certificate) for side, certificate in witness.certificates.items()}
-    if has_certificates and names != {"client": NAMES[CLIENT], "server": NAMES[SERVER]}:
+    if _has_certificates(talk) and names != {"client": NAMES[CLIENT], "server": NAMES[SERVER]}:
         raise VerificationError(f"the certificates are of {names}")
     hello = talk.datagrams[0].data[_RANDOM_AT:][:32]
     if hello != _drawn(0):

@@ -13,6 +13,7 @@ from joulemark.oscore import (
     CON,
     CONTENT_FORMAT,
     EDHOC,
+    OSCORE_CONTEXTS,
     POST,
     URI_PATH,
     Coap,
@@ -101,11 +102,7 @@ def _expected(talk: Talk, agreed: Output) -> Iterator[tuple[str, Coap, Account]]
         yield "client", third, handshake("message_3", third, message_3)
         answer = changed(third, [], b"")
         yield "server", answer, handshake("answer to 3", answer, b"")
-    exporter = kdf(agreed.key, 10, b"", 32)
-    secret, salt = kdf(exporter, 0, b"", 16), kdf(exporter, 1, b"", 8)
-    client, server = _identifier(c_r), _identifier(_c_i(agreed.initiator_connection))
-    own = Security(secret=secret, salt=salt, sender=client, recipient=server)
-    others = Security(secret=secret, salt=salt, sender=server, recipient=client)
+    own, others = _contexts(agreed)
     for sequence in range(talk.records):
         with_3 = is_combined and sequence == 0
         plain = post([_RESOURCE], talk.request)
@@ -118,6 +115,24 @@ def _expected(talk: Talk, agreed: Output) -> Iterator[tuple[str, Coap, Account]]
         plain = changed(plain, [], talk.response)
         sealed = others.response(plain, sequence)
         yield "server", sealed, protected("response", plain, sealed, record=sequence > 0)
+
+
+def _contexts(agreed: Output) -> tuple[Security, Security]:
+    """Return the contexts that EDHOC's keys make: the client's and the server's."""
+    exporter = kdf(agreed.key, 10, b"", 32)
+    secret, salt = kdf(exporter, 0, b"", 16), kdf(exporter, 1, b"", 8)
+    client = _identifier(agreed.responder_connection)
+    server = _identifier(_c_i(agreed.initiator_connection))
+    return (
+        Security(secret=secret, salt=salt, sender=client, recipient=server),
+        Security(secret=secret, salt=salt, sender=server, recipient=client),
+    )
+
+
+def keys(talk: Talk) -> dict[str, list[str]]:
+    """Return OSCORE's security context as Wireshark takes it, which knows no EDHOC."""
+    client, _ = _contexts(_agreed(talk.wiring["handshake"]))
+    return {OSCORE_CONTEXTS: [client.wireshark]}
 
 
 def read(talk: Talk) -> list[Account]:

@@ -13,6 +13,7 @@ from joulemark.oscore import (
     CHANGED,
     CON,
     ECHO,
+    OSCORE_CONTEXTS,
     POST,
     UNAUTHORIZED,
     URI_PATH,
@@ -122,6 +123,14 @@ def _expected(talk: Talk) -> Iterator[tuple[str, Coap, Account]]:
         name = "4.01, Echo" if is_first else "response"
         extra = more if is_first else 0
         yield "server", sealed, account(name, plain, sealed, extra, record=sequence > 1)
+
+
+def keys(talk: Talk) -> dict[str, list[str]]:
+    """Return the security context as Wireshark takes it, which knows no group's."""
+    if talk.wiring.get("exchange") is not None:
+        return {}
+    client, _ = contexts(None)
+    return {OSCORE_CONTEXTS: [client.wireshark]}
 
 
 def read(talk: Talk) -> list[Account]:

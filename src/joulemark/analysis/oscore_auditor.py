@@ -46,6 +46,8 @@ class OscoreAuditor:
 
     def __init__(self, contexts: Sequence[OscoreContext]) -> None:
         pairs = [sides(context) for context in contexts]
+        self.contexts = [one for one, _ in pairs]
+        """As the first side of each has it."""
         self._known = [*pairs, *((other, one) for one, other in pairs)]
         """The client's and the server's side, whichever is which."""
         self._reassembly = Reassembly()

@@ -6,11 +6,12 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from typing import Protocol as Protocol_
 
 from pydantic import Field
 
@@ -109,7 +110,15 @@ class Protocol:
         Raises:
             VerificationError: a datagram is not what an independent implementation says.
         """
-        return _oracle(self.folder / "oracle.py")(talk)
+        return _oracle(self.folder / "oracle.py").read(talk)
+
+    def keys(self, talk: "Talk") -> "Mapping[str, Sequence[str]]":
+        """Return the lines of the files with which others decrypt a talk, by their suffix.
+
+        Raises:
+            VerificationError: a datagram is not what an independent implementation says.
+        """
+        return _oracle(self.folder / "oracle.py").keys(talk)
 
     def _on(self, board: Board) -> On:
         on = self.file.on
@@ -223,8 +232,20 @@ def _digest(folder: Path) -> str:
     return meaning.of_values(meaning.of_table(folder / FILE), oracle)
 
 
+class _Oracle(Protocol_):
+    """The functions of an oracle's module."""
+
+    @staticmethod
+    def read(talk: "Talk") -> "list[Account]":
+        """Check each datagram, and return what its bytes are for."""
+
+    @staticmethod
+    def keys(talk: "Talk") -> "Mapping[str, Sequence[str]]":
+        """Return the keys of a talk as others read them."""
+
+
 @lru_cache
-def _oracle(path: Path) -> "Callable[[Talk], list[Account]]":
+def _oracle(path: Path) -> _Oracle:
     name = "joulemark_protocol_" + path.parent.name.replace("-", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None  # noqa: S101
@@ -232,13 +253,14 @@ def _oracle(path: Path) -> "Callable[[Talk], list[Account]]":
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-        read: Callable[[Talk], list[Account]] = module.read
     except FileNotFoundError as error:
         mend = "nothing is measured unverified"
         raise InputError("is missing", str(path), mend) from error
-    except AttributeError as error:
-        raise InputError("has no function read", str(path)) from error
-    return read
+    for name in ("read", "keys"):
+        if not hasattr(module, name):
+            raise InputError(f"has no function {name}", str(path))
+    oracle: _Oracle = module  # type: ignore[assignment]
+    return oracle
 
 
 @lru_cache

@@ -9,8 +9,12 @@ import typer
 
 from joulemark.analysis import lora
 from joulemark.cli._output import say
+from joulemark.errors import InputError
+from joulemark.subjects.protocol.options import ALL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from joulemark.analysis.budget import Interval
     from joulemark.conduct import Work
     from joulemark.records.record import Record
@@ -219,6 +223,56 @@ def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)
     say("\n".join([*lines, "", *work.notices, *bounds.lines(errors)]))
+
+
+def refuse_several(options: "ProtocolOptions") -> None:
+    """Refuse a capture of several protocols.
+
+    Raises:
+        InputError: more than one is asked for.
+    """
+    if len(options.protocol) != 1 or ALL in options.protocol:
+        raise InputError("is of one protocol", "--pcap", "give one --protocol")
+
+
+def capture(options: "ProtocolOptions", path: "Path") -> None:
+    """Run a protocol once more, and write its frames, and its keys beside them.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    from joulemark.catalogue.protocols import Pair, protocol
+    from joulemark.report import keys
+    from joulemark.report.capture import Capture
+    from joulemark.subjects.handshake import flights
+
+    of, (board,) = protocol(options.protocol[0]), options.board
+    conditions = Pair(
+        records=options.records,
+        request_bytes=options.request_size,
+        response_bytes=options.response_size,
+        loss=options.loss,
+        seed=options.seed,
+        compiler=options.compiler,
+        optimisation=options.opt,
+    )
+    frames, lines = flights.heard(of, conditions, flights.start(of, board, conditions))
+    with Capture(path) as to:
+        for frame in frames:
+            received = [h.power_dbm for h in frame.hearings if h.outcome == "received"]
+            to.add(
+                frame.frame,
+                begin_ps=frame.begin_ps,
+                delimiter_ps=frame.delimiter_ps,
+                end_ps=frame.end_ps,
+                channel=frame.phy.channel(frame.frequency_mhz),
+                rssi_dbm=max(received, default=None),
+                asn=None,
+                slot_start_ps=None,
+                slot_us=None,
+                comment="",
+            )
+    keys.beside(path, lines)
 
 
 def _trials(work: "Work", records: "Sequence[Record[Subject]]") -> "list[Trials]":

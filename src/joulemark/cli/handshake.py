@@ -117,6 +117,13 @@ def handshake(
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the losses.")] = 0,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(
+            "--pcap",
+            help="Write a protocol's capture for Wireshark (pcapng), with its keys beside it.",
+        ),
+    ] = None,
     per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
     battery_mah: Annotated[
         float,
@@ -156,8 +163,13 @@ def handshake(
             "runs": runs,
             "seed": seed,
         }
+        options = checked(ProtocolOptions, asked)
+        if pcap is not None:
+            _protocols.refuse_several(options)
         with Store(store or ":memory:") as kept:
-            _protocols.show(checked(ProtocolOptions, asked), kept, as_json=as_json)
+            _protocols.show(options, kept, as_json=as_json)
+        if pcap is not None:
+            _protocols.capture(options, pcap)
         return
     if network is not None and str(network) == PAIR:
         raise InputError("which protocol?", "--network pair", "say it with --protocol")
@@ -192,7 +204,10 @@ def handshake(
         say("\n".join(lines))
 
 
-_OF_PROTOCOLS = {"--records", "--request-size", "--response-size", "--loss", "--runs", "--seed"}
+_OF_PROTOCOLS = {
+    *("--records", "--request-size", "--response-size", "--loss", "--runs", "--seed"),
+    "--pcap",
+}
 _OF_BENCH = {"--primitive", "--board", "--implementation", "--opt", "--message-4", "--ad-size"}
 _NOT_OF_PROTOCOLS = (_OF_BENCH - {"--board", "--opt"}) | {"--per-day", "--battery-mah"}
 

@@ -201,7 +201,7 @@ def network(
                 timeline.add(piece)
             faults += piece.faults
     if pcap is not None and key_file is not None:
-        keys.write(pcap, key_file)
+        keys.beside(pcap, keys.of_network(key_file, auditors[1]))
     is_whole = running.engine.time_ps >= picoseconds(duration_s)
     result = _result(
         running,

@@ -258,10 +258,24 @@ def _watch(running: RunningNetwork) -> _Run:
     return run
 
 
-def _accounts(
+def heard(
+    protocol: Protocol, conditions: Pair, running: RunningNetwork
+) -> "tuple[Sequence[Transmission], Mapping[str, Sequence[str]]]":
+    """Run a network that was started for a protocol; return its frames, and its keys for others.
+
+    Raises:
+        JoulemarkError: as `price` says.
+    """
+    run = _watch(running)
+    talk, _ = _talk(protocol, conditions, datagrams(run.frames), run)
+    protocol.read(talk)
+    return run.frames, protocol.keys(talk)
+
+
+def _talk(
     protocol: Protocol, conditions: Pair, found: Sequence[Datagram], run: _Run
-) -> list[tuple[Datagram, Account, bool]]:
-    """Return each datagram with what it is for, and whether it repeats an earlier one."""
+) -> tuple[Talk, dict[tuple[int, bytes], int]]:
+    """Return each datagram once, and the place of each by its sender and bytes."""
     seen: dict[tuple[int, bytes], int] = {}
     messages: list[Message] = []
     for datagram in found:
@@ -275,19 +289,26 @@ def _accounts(
                     data=datagram.data,
                 )
             )
-    accounts = protocol.read(
-        Talk(
-            variant=protocol.name,
-            define=protocol.variant.define,
-            wiring=protocol.variant.wiring,
-            datagrams=messages,
-            keys=dict(_keys(run)),
-            records=conditions.records + 1,
-            request=request_of(conditions.request_bytes),
-            response=response_of(conditions.response_bytes),
-        )
+    talk = Talk(
+        variant=protocol.name,
+        define=protocol.variant.define,
+        wiring=protocol.variant.wiring,
+        datagrams=messages,
+        keys=dict(_keys(run)),
+        records=conditions.records + 1,
+        request=request_of(conditions.request_bytes),
+        response=response_of(conditions.response_bytes),
     )
-    for message, account in zip(messages, accounts, strict=True):
+    return talk, seen
+
+
+def _accounts(
+    protocol: Protocol, conditions: Pair, found: Sequence[Datagram], run: _Run
+) -> list[tuple[Datagram, Account, bool]]:
+    """Return each datagram with what it is for, and whether it repeats an earlier one."""
+    talk, seen = _talk(protocol, conditions, found, run)
+    accounts = protocol.read(talk)
+    for message, account in zip(talk.datagrams, accounts, strict=True):
         if account.length != len(message.data):
             what = f"{account.flight}: {account.length} bytes are accounted for"
             raise VerificationError(f"{what}, not {len(message.data)}")
