@@ -888,8 +888,9 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         "- Key generation and signing of SLH-DSA take 10^7 to 10^10 cycles and are measured where"
         " their implementation is named (`joulemark run --primitive slh-dsa-sha2-128f"
         " --implementation '*signer*' --board nrf52840-dk`). The sets with SHAKE,"
-        " `slh-dsa-shake-128s` and `-128f`, are measured where they are named. Key generation and"
-        " signing of LMS and XMSS, which keep a state, are not here.",
+        " `slh-dsa-shake-128s` and `-128f`, and of category 3, `slh-dsa-sha2-192s`, are measured"
+        " where they are named. Key generation and signing of LMS and XMSS, which keep a state, are"
+        " not here.",
         "",
         *table(
             ("primitive", "public key", "private key", "ciphertext"),

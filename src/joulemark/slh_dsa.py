@@ -1,4 +1,4 @@
-"""SLH-DSA with SHA-256 and with SHAKE by its definition; pqcrypto verifies each signature.
+"""SLH-DSA with SHA-2 and with SHAKE by its definition; pqcrypto verifies each signature.
 
 The oracles of its parameter sets are made of this, as no library signs with given seeds.
 
@@ -20,14 +20,13 @@ from itertools import count
 from pqcrypto.sign import (
     slh_dsa_sha2_128f,
     slh_dsa_sha2_128s,
+    slh_dsa_sha2_192s,
     slh_dsa_shake_128f,
     slh_dsa_shake_128s,
 )
 
 from joulemark.oracle import Inputs, Output
 
-_N = 16
-_CHAINS = 35
 _WOTS_HASH, _WOTS_PK, _TREE, _FORS_TREE, _FORS_ROOTS, _WOTS_PRF, _FORS_PRF = range(7)
 _PURE_EMPTY_CONTEXT = bytes(2)
 
@@ -35,32 +34,61 @@ _PURE_EMPTY_CONTEXT = bytes(2)
 class _Sha2:
     """The hashes of FIPS 205, section 11.2.1."""
 
+    n = 16
     _numbers = struct.Struct(">BIII")
 
-    @staticmethod
-    def start(seed: bytes, layer: int, tree: int) -> bytes:
+    @classmethod
+    def start(cls, seed: bytes, layer: int, tree: int) -> bytes:
         """Return what the hashes of a tree begin with."""
-        return seed + bytes(64 - _N) + bytes([layer]) + tree.to_bytes(8, "big")
+        return seed + bytes(64 - cls.n) + bytes([layer]) + tree.to_bytes(8, "big")
 
     @classmethod
     def hash(cls, start: bytes, kind: int, numbers: tuple[int, int, int], data: bytes) -> bytes:
         """Return F, H, T_l or PRF."""
-        return hashlib.sha256(start + cls._numbers.pack(kind, *numbers) + data).digest()[:_N]
+        return hashlib.sha256(start + cls._numbers.pack(kind, *numbers) + data).digest()[: cls.n]
 
-    @staticmethod
-    def digest(randomizer: bytes, public: bytes, message: bytes) -> bytes:
+    @classmethod
+    def digest(cls, randomizer: bytes, public: bytes, message: bytes) -> bytes:
         """Return H_msg, of as many bytes as two hashes have."""
-        start = randomizer + public[:_N] + hashlib.sha256(randomizer + public + message).digest()
+        inner = hashlib.sha256(randomizer + public + message).digest()
+        start = randomizer + public[: cls.n] + inner
         return b"".join(hashlib.sha256(start + bytes([0, 0, 0, i])).digest() for i in range(2))
 
-    @staticmethod
-    def randomizer(key: bytes, random: bytes, message: bytes) -> bytes:
+    @classmethod
+    def randomizer(cls, key: bytes, random: bytes, message: bytes) -> bytes:
         """Return PRF_msg."""
-        return hmac.digest(key, random + message, "sha256")[:_N]
+        return hmac.digest(key, random + message, "sha256")[: cls.n]
+
+
+class _Sha2Category3(_Sha2):
+    """The hashes of FIPS 205, section 11.2.2: SHA-256 of one value, SHA-512 of all else."""
+
+    n = 24
+
+    @classmethod
+    def hash(cls, start: bytes, kind: int, numbers: tuple[int, int, int], data: bytes) -> bytes:
+        """Return F, H, T_l or PRF."""
+        if len(data) == cls.n:
+            return super().hash(start, kind, numbers, data)
+        wide = start[: cls.n] + bytes(128 - cls.n) + start[64:]
+        return hashlib.sha512(wide + cls._numbers.pack(kind, *numbers) + data).digest()[: cls.n]
+
+    @classmethod
+    def digest(cls, randomizer: bytes, public: bytes, message: bytes) -> bytes:
+        """Return H_msg, of as many bytes as a hash has."""
+        inner = hashlib.sha512(randomizer + public + message).digest()
+        return hashlib.sha512(randomizer + public[: cls.n] + inner + bytes(4)).digest()
+
+    @classmethod
+    def randomizer(cls, key: bytes, random: bytes, message: bytes) -> bytes:
+        """Return PRF_msg."""
+        return hmac.digest(key, random + message, "sha512")[: cls.n]
 
 
 class _Shake:
     """The hashes of FIPS 205, section 11.1."""
+
+    n = 16
 
     _numbers = struct.Struct(">IIII")
 
@@ -72,17 +100,17 @@ class _Shake:
     @classmethod
     def hash(cls, start: bytes, kind: int, numbers: tuple[int, int, int], data: bytes) -> bytes:
         """Return F, H, T_l or PRF."""
-        return hashlib.shake_256(start + cls._numbers.pack(kind, *numbers) + data).digest(_N)
+        return hashlib.shake_256(start + cls._numbers.pack(kind, *numbers) + data).digest(cls.n)
 
     @staticmethod
     def digest(randomizer: bytes, public: bytes, message: bytes) -> bytes:
         """Return H_msg, of as many bytes as the largest of these sets takes."""
         return hashlib.shake_256(randomizer + public + message).digest(34)
 
-    @staticmethod
-    def randomizer(key: bytes, random: bytes, message: bytes) -> bytes:
+    @classmethod
+    def randomizer(cls, key: bytes, random: bytes, message: bytes) -> bytes:
         """Return PRF_msg."""
-        return hashlib.shake_256(key + random + message).digest(_N)
+        return hashlib.shake_256(key + random + message).digest(cls.n)
 
 
 @dataclass(frozen=True)
@@ -94,6 +122,11 @@ class _Set:
     layers: int
     fors_height: int
     fors_trees: int
+
+    @property
+    def chains(self) -> int:
+        """Return how many a one-time signature has: its digits, and three of a checksum."""
+        return 2 * self.family.n + 3
 
     @property
     def layer_height(self) -> int:
@@ -118,6 +151,7 @@ class _Set:
 _SETS = {
     "slh-dsa-sha2-128s": (_Set(_Sha2, 63, 7, 12, 14), slh_dsa_sha2_128s),
     "slh-dsa-sha2-128f": (_Set(_Sha2, 66, 22, 6, 33), slh_dsa_sha2_128f),
+    "slh-dsa-sha2-192s": (_Set(_Sha2Category3, 63, 7, 14, 17), slh_dsa_sha2_192s),
     "slh-dsa-shake-128s": (_Set(_Shake, 63, 7, 12, 14), slh_dsa_shake_128s),
     "slh-dsa-shake-128f": (_Set(_Shake, 66, 22, 6, 33), slh_dsa_shake_128f),
 }
@@ -160,9 +194,9 @@ def _digits(message: bytes) -> list[int]:
     return [*digits, total >> 8, total >> 4 & 15, total & 15]
 
 
-def _random(source: bytes) -> Iterator[bytes]:
+def _random(source: bytes, n: int) -> Iterator[bytes]:
     """Yield hashes that nothing is known of."""
-    return (hashlib.sha256(source + number.to_bytes(4, "big")).digest()[:_N] for number in count())
+    return (hashlib.sha256(source + number.to_bytes(4, "big")).digest()[:n] for number in count())
 
 
 class _Signer:
@@ -170,7 +204,8 @@ class _Signer:
 
     def __init__(self, chosen: _Set, secret_key: bytes) -> None:
         self._set = chosen
-        self._seed, self._prf, self._public = (secret_key[i : i + _N] for i in range(0, 48, _N))
+        n = chosen.family.n
+        self._seed, self._prf, self._public = (secret_key[i * n : (i + 1) * n] for i in range(3))
         self.public_key = self._public + self._built(chosen.layers - 1, 0, 0, None)[0]
 
     def _secret(self, place: _Place, kind: int, numbers: tuple[int, int, int]) -> bytes:
@@ -181,7 +216,7 @@ class _Signer:
     ) -> tuple[bytes, list[bytes]]:
         """Return a tree's root, and a message signed by one of its leaves (algorithm 10)."""
         place = _Place(self._set.family, self._public, layer, tree)
-        digits = [0] * _CHAINS if message is None else _digits(message)
+        digits = [0] * self._set.chains if message is None else _digits(message)
         chains: list[bytes] = []
 
         def leaf(number: int) -> bytes:
@@ -253,27 +288,34 @@ def _signer(variant: str, secret_key: bytes) -> _Signer:
 
 def signed(variant: str, inputs: Inputs) -> Output:
     """Derive the public key, and sign the message with an empty context."""
-    signer, library = _signer(variant, inputs.secret_key), _SETS[variant][1]
-    signature = signer.sign(_PURE_EMPTY_CONTEXT + inputs.message, inputs.seed)
-    library.verify(signer.public_key, inputs.message, signature)  # raises what is wrong
-    return Output(public_key=signer.public_key, signature=signature)
+    public_key, signature = _signed(variant, inputs.secret_key, inputs.seed, inputs.message)
+    return Output(public_key=public_key, signature=signature)
+
+
+@lru_cache(maxsize=16)
+def _signed(variant: str, secret_key: bytes, seed: bytes, message: bytes) -> tuple[bytes, bytes]:
+    signer = _signer(variant, secret_key)
+    signature = signer.sign(_PURE_EMPTY_CONTEXT + message, seed)
+    _SETS[variant][1].verify(signer.public_key, message, signature)  # raises what is wrong
+    return signer.public_key, signature
 
 
 def to_verify(variant: str, inputs: Inputs) -> Output:
     """Make a public key, and a signature of the message with an empty context that it verifies."""
     chosen, library = _SETS[variant]
     height = chosen.layer_height
-    values = _random(inputs.secret_key)
-    seed = inputs.secret_key[-_N:]
+    n = chosen.family.n
+    values = _random(inputs.secret_key, n)
+    seed = inputs.secret_key[-n:]
     # The top layer's leaf, of its own secret keys, and so the root of all.
     top = _Place(chosen.family, seed, chosen.layers - 1, 0)
     top_leaf = next(values)[0] % (1 << height)
-    secrets = [next(values) for _ in range(_CHAINS)]
+    secrets = [next(values) for _ in range(chosen.chains)]
     top_path = [next(values) for _ in range(height)]
     ends = [top.chain(top_leaf, i, secret, range(15)) for i, secret in enumerate(secrets)]
     node = top.hash(_WOTS_PK, (top_leaf, 0, 0), b"".join(ends))
     public = seed + top.root(_TREE, 0, top_leaf, node, top_path)
-    for randomizer in _random(inputs.seed + inputs.secret_key):
+    for randomizer in _random(inputs.seed + inputs.secret_key, n):
         digest = chosen.family.digest(randomizer, public, _PURE_EMPTY_CONTEXT + inputs.message)
         leaves, tree, leaf = chosen.parts(digest)
         if tree >> (chosen.height - 2 * height) == top_leaf:
@@ -289,7 +331,8 @@ def to_verify(variant: str, inputs: Inputs) -> Output:
     node = place.hash(_FORS_ROOTS, (leaf, 0, 0), b"".join(roots))
     for layer in range(chosen.layers - 1):
         place = _Place(chosen.family, seed, layer, tree)
-        chains, path = [next(values) for _ in range(_CHAINS)], [next(values) for _ in range(height)]
+        chains = [next(values) for _ in range(chosen.chains)]
+        path = [next(values) for _ in range(height)]
         parts += [*chains, *path]
         ends = [
             place.chain(leaf, i, value, range(digit, 15))

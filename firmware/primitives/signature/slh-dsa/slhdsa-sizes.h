@@ -1,4 +1,4 @@
-/* What sets of SLH-DSA (FIPS 205) with n = 16 have in common, whatever they hash by. */
+/* What sets of SLH-DSA (FIPS 205) have in common, whatever they hash by. */
 #ifndef SLHDSA_SIZES_H
 #define SLHDSA_SIZES_H
 

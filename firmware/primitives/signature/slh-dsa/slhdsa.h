@@ -1,14 +1,17 @@
-/* SLH-DSA (FIPS 205) with SHA-256 and n = 16; messages are signed with an empty context. */
+/* SLH-DSA (FIPS 205) with n = SLHDSA_SEED_BYTES, which is 16 unless it is defined before; messages
+   are signed with an empty context. */
 #ifndef SLHDSA_H_INCLUDED
 #define SLHDSA_H_INCLUDED
 
 #include "signature.h"
 
+#ifndef SLHDSA_SEED_BYTES
 #define SLHDSA_SEED_BYTES 16
+#endif
 
 enum {
-    SLHDSA_N = 16,
-    SLHDSA_CHAINS = 35, /* of a one-time signature: section 5 */
+    SLHDSA_N = SLHDSA_SEED_BYTES,
+    SLHDSA_CHAINS = 2 * SLHDSA_N + 3, /* of a one-time signature: section 5 */
     SLHDSA_SECRET_BYTES = 3 * SLHDSA_N,
     SLHDSA_PUBLIC_BYTES = 2 * SLHDSA_N,
     SLHDSA_SIGNATURE_BYTES =

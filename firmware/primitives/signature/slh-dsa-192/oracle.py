@@ -1,0 +1,14 @@
+"""SLH-DSA with SHA-2, category 3: `joulemark.slh_dsa`, from FIPS 205; pqcrypto verifies."""
+
+from joulemark.oracle import Compute, Inputs, Output
+from joulemark.slh_dsa import signed, to_verify
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Derive the public key, and sign the message with an empty context."""
+    return signed(variant, inputs)
+
+
+def compute_to_verify(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Make a public key, and a signature that it verifies, without the trees of signing."""
+    return to_verify(variant, inputs)

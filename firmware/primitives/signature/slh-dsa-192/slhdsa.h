@@ -1,0 +1,1 @@
+#include "signature/slh-dsa/slhdsa.h"
