@@ -92,6 +92,7 @@ fn whatever_silicon_has_is_emulated_or_said_to_be_left_out() {
         "nrf52833",
         "nrf52840",
         "stm32f100rb",
+        "stm32f207zg",
         "stm32l4r5zi",
     ] {
         let chip = load_chip(&folder.join(format!("{name}.toml"))).expect("loads");
