@@ -56,6 +56,70 @@ int crypto_kem_dec(uint8_t *ss, const uint8_t *ct, const uint8_t *sk) {
 """
 
 
+SIGNING_API = """
+#include <stddef.h>
+#include <stdint.h>
+#define CRYPTO_SECRETKEYBYTES 1344
+#define CRYPTO_PUBLICKEYBYTES 1312
+#define CRYPTO_BYTES 2420
+int crypto_sign_keypair(uint8_t *pk, uint8_t *sk);
+int crypto_sign_signature(uint8_t *sig, size_t *n, const uint8_t *m, size_t mn, const uint8_t *sk);
+int crypto_sign_verify(const uint8_t *sig, size_t n, const uint8_t *m, size_t mn,
+                       const uint8_t *pk);
+"""
+SIGNATURE = """
+#include <string.h>
+#include "api.h"
+#include "randombytes.h"
+#define mldsa_keygen own_keygen
+#define mldsa_sign own_sign
+#define mldsa_verify own_verify
+#include "signature/ml-dsa/ref/mldsa.c"
+int crypto_sign_keypair(uint8_t *pk, uint8_t *sk) {
+    randombytes(sk, 32);
+    int status = own_keygen(pk, sk);
+    memcpy(sk + 32, pk, CRYPTO_PUBLICKEYBYTES);
+    return status;
+}
+int crypto_sign_signature(uint8_t *sig, size_t *n, const uint8_t *m, size_t mn, const uint8_t *sk) {
+    uint8_t rnd[32] = {0};
+    DRAW(rnd, sizeof rnd);
+    *n = CRYPTO_BYTES;
+    return own_sign(sig, sk, sk + 32, rnd, m, mn);
+}
+int crypto_sign_verify(const uint8_t *sig, size_t n, const uint8_t *m, size_t mn,
+                       const uint8_t *pk) {
+    return n != CRYPTO_BYTES || own_verify(sig, pk, m, mn);
+}
+"""
+
+
+@pytest.fixture
+def signing(tmp_path: Path) -> Path:
+    folder = tmp_path / "crypto_sign/ml-dsa-44/clean"
+    folder.mkdir(parents=True)
+    (folder / "api.h").write_text(SIGNING_API)
+    (folder / "sign.c").write_text(SIGNATURE.replace("DRAW", "randombytes"))
+    return folder
+
+
+def test_signing_is_measured_with_a_key_that_was_expanded_before(
+    signing: Path, tmp_path: Path
+) -> None:
+    """What signs without drawing gives other signatures than the oracle's."""
+    store = str(tmp_path / "s.db")
+    asked = ("--board", "nucleo-l4r5zi", "--compiler", "gcc", "--opt", "O2", "--trials", "1")
+    run = ("run", "--mupq", str(signing), *asked, "--store", store)
+    joulemark(*run)
+    with Store(store, "read") as opened:
+        cycles = {r.subject.operation: r.cycles for r in of_primitives(opened.records())}
+    assert set(cycles) == {"keygen", "sign", "verify"}
+    assert all(cycles.values())
+    (signing / "sign.c").write_text(SIGNATURE.replace("DRAW", "(void)"))
+    told = joulemark(*run, "--operation", "sign", code=6).stderr
+    assert "wrong signature" in told
+
+
 @pytest.fixture
 def layout(tmp_path: Path) -> Path:
     """A checkout in which a source is a link: what it includes is beside the link."""

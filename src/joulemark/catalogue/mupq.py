@@ -21,8 +21,8 @@ from joulemark.errors import InputError
 from joulemark.project import BUILD, FIRMWARE
 
 _OURS = FIRMWARE / "mupq"
-_OPERATIONS = {"kem": "", "signature": 'operations = ["keygen", "verify"]\n'}
-"""By kind that can be measured so: which of its operations, if not all."""
+_KINDS = ("kem", "signature")
+"""Kinds that can be measured so."""
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 _SUFFIXES = (".c", ".S", ".s")
 
@@ -63,7 +63,6 @@ def source(folder: Path) -> Path:
         "secret_independent = false # nobody claims it here\n"
         "word_bits = 32\n"
         f'variants = ["{algorithm.name}"]\n'
-        f"{_OPERATIONS[algorithm.kind]}"
         f"sources = {json.dumps([glob.escape(path) for path in _relative(sources, where)])}\n"
         f"include = {json.dumps(_relative(includes, where))}\n"
         # Their C is GNU's, in which this is a word of the language.
@@ -83,7 +82,7 @@ def _algorithm(folder: Path) -> Algorithm:
     known = {
         name: algorithm
         for name, algorithm in library().algorithms.items()
-        if algorithm.kind in _OPERATIONS and algorithm.over is None
+        if algorithm.kind in _KINDS and algorithm.over is None
     }
     if not re.fullmatch(NAME, scheme) or scheme not in known:
         what = f"no primitive here is named {scheme}, as its parent folder is"
