@@ -151,6 +151,50 @@ def test_it_is_measured_and_verified_as_it_stands(layout: Path, tmp_path: Path) 
         assert record.subject.primitive == "ml-kem-512"
 
 
+NATIVE = """
+#include <stdint.h>
+#include <string.h>
+#if MLK_CONFIG_PARAMETER_SET != 256 * MLKEM_K
+#error "another parameter set"
+#endif
+int randombytes(uint8_t *out, size_t length);
+#define mlkem_keygen own_keygen
+#define mlkem_encapsulate own_encapsulate
+#define mlkem_decapsulate own_decapsulate
+#include "kem/ml-kem/ref/mlkem.c"
+#define JOINED(prefix, name) prefix##_##name
+#define NAMED(prefix, name) JOINED(prefix, name)
+#define API(name) NAMED(MLK_CONFIG_NAMESPACE_PREFIX, name)
+int API(keypair)(uint8_t *pk, uint8_t *sk) {
+    uint8_t seed[64];
+    randombytes(seed, sizeof seed);
+    return own_keygen(pk, sk, seed);
+}
+int API(enc)(uint8_t *ct, uint8_t *ss, const uint8_t *pk) {
+    uint8_t m[32];
+    randombytes(m, sizeof m);
+    return own_encapsulate(ct, ss, pk, m);
+}
+int API(dec)(uint8_t *ss, const uint8_t *ct, const uint8_t *sk) {
+    return own_decapsulate(ss, ct, sk);
+}
+"""
+
+
+def test_a_native_library_is_measured_as_it_comes(tmp_path: Path) -> None:
+    """Each variant is built of the one unit, as mlkem-native and mldsa-native are."""
+    folder = tmp_path / "native/mlkem"
+    folder.mkdir(parents=True)
+    (folder / "mlkem_native.c").write_text(NATIVE)
+    store = str(tmp_path / "s.db")
+    asked = ("--board", "nucleo-l4r5zi", "--compiler", "gcc", "--opt", "O2", "--trials", "1")
+    joulemark("run", "--mupq", str(folder), *asked, "--operation", "keygen", "--store", store)
+    with Store(store, "read") as opened:
+        records = of_primitives(opened.records())
+    assert {r.subject.primitive for r in records} == {f"ml-kem-{n}" for n in (512, 768, 1024)}
+    assert {(r.status, r.subject.implementation) for r in records} == {("ok", "mlkem-native")}
+
+
 def test_what_gives_other_outputs_has_no_number(layout: Path, tmp_path: Path) -> None:
     (layout / "kem.c").unlink()
     wrong = KEM.replace("own_decapsulate(ss, ct, sk) != CRYPTO_OK", "memset(ss, 0, 32) == 0")

@@ -5,6 +5,9 @@ exchanged: a folder with `api.h` and the functions that it declares, `crypto_kem
 `crypto_sign_verify`, which call `randombytes` and a hash interface. Its parent folder has the
 scheme's name. The hash interface is that of the checkout that the folder is in, with the assembly
 of its platform, as mupq's own makefiles link it; where there is none, it is Joulemark's own.
+
+mlkem-native and mldsa-native (github.com/pq-code-package) are measured as they come, too: a folder
+with `mlkem_native.c`, all variants of which are one unit each, in portable C.
 """
 
 import glob
@@ -12,17 +15,19 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from joulemark.catalogue.near import near
-from joulemark.catalogue.primitives import NAME, Algorithm, library
+from joulemark.catalogue.primitives import NAME, Algorithm, Primitive, library
 from joulemark.errors import InputError
 from joulemark.project import BUILD, FIRMWARE
 
 _OURS = FIRMWARE / "mupq"
 _KINDS = ("kem", "signature")
 """Kinds that can be measured so."""
+_NATIVE = {"mlkem_native.c": "kem/ml-kem", "mldsa_native.c": "signature/ml-dsa"}
+"""The unit that is a whole library of a primitive."""
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 _SUFFIXES = (".c", ".S", ".s")
 
@@ -38,6 +43,9 @@ def source(folder: Path) -> Path:
     """
     # Not resolved: sources that are links include what is beside the link.
     folder = Path(os.path.normpath(Path.cwd() / folder))
+    for unit, path in _NATIVE.items():
+        if (folder / unit).is_file():
+            return _native(folder, unit, library().primitives[path])
     if not (folder / "api.h").is_file():
         mend = "name an implementation's folder, such as crypto_kem/ml-kem-512/m4fspeed"
         raise InputError("there is no api.h in it", f"--mupq {folder}", mend)
@@ -48,25 +56,19 @@ def source(folder: Path) -> Path:
         raise InputError(what, f"--mupq {folder}")
     name = "mupq-" + re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")
     primitive = algorithm.primitive
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
-    made = BUILD / "mupq" / f"{folder.parent.name}-{folder.name}-{digest}"
-    where = made / primitive.path / name
+    made, where = _places(folder, primitive, name)
     commons = list(_commons(folder))
     sources = [*own, *_of_interface(own, folder, commons)]
     includes = [folder, *commons, _OURS]
     prefix = primitive.file.prefix
-    where.mkdir(parents=True, exist_ok=True)
-    _write(
-        where / "implementation.toml",
-        f'description = "{folder.parent.name}/{folder.name} as it stands"\n'
-        f'method = "mupq\'s layout"\n'
-        "secret_independent = false # nobody claims it here\n"
-        "word_bits = 32\n"
-        f'variants = ["{algorithm.name}"]\n'
-        f"sources = {json.dumps([glob.escape(path) for path in _relative(sources, where)])}\n"
-        f"include = {json.dumps(_relative(includes, where))}\n"
+    _describe(
+        where,
+        f"{folder.parent.name}/{folder.name} as it stands",
         # Their C is GNU's, in which this is a word of the language.
-        'define = { asm = "__asm__", MUPQ = 1 }\n',
+        {"asm": "__asm__", "MUPQ": 1},
+        includes,
+        f'variants = ["{algorithm.name}"]\n'
+        f"sources = {json.dumps([glob.escape(path) for path in _relative(sources, where)])}\n",
     )
     _write(
         where / f"{prefix}.c",
@@ -75,6 +77,51 @@ def source(folder: Path) -> Path:
         f'#include "{algorithm.kind}.inc"\n',
     )
     return made
+
+
+def _native(folder: Path, unit: str, primitive: Primitive) -> Path:
+    """Describe mlkem-native or mldsa-native, whose every source is included by one."""
+    name = unit.removesuffix(".c").replace("_", "-")
+    made, where = _places(folder, primitive, name)
+    prefix, header = primitive.file.prefix, f"native-{primitive.kind}.h"
+    _describe(where, f"{name} as it comes, in C", {"MUPQ": 1}, [folder, _OURS])
+    _write(where / "native.c", f'#include "{header}"\n#include "{unit}"\n')
+    _write(
+        where / f"{prefix}.c",
+        f'#include "{prefix}.h"\n#include "{header}"\n\n'
+        f"#define MUPQ_NAME(function) {prefix}##function\n"
+        f'#include "{primitive.kind}.inc"\n',
+    )
+    return made
+
+
+def _places(folder: Path, primitive: Primitive, name: str) -> tuple[Path, Path]:
+    """Return the folder for `--source`, and that of an implementation in it."""
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
+    made = BUILD / "mupq" / f"{folder.parent.name}-{folder.name}-{digest}"
+    return made, made / primitive.path / name
+
+
+def _describe(
+    where: Path,
+    description: str,
+    define: Mapping[str, int | str],
+    include: Iterable[Path],
+    more: str = "",
+) -> None:
+    """Write an implementation.toml."""
+    defines = ", ".join(f"{name} = {json.dumps(value)}" for name, value in define.items())
+    where.mkdir(parents=True, exist_ok=True)
+    _write(
+        where / "implementation.toml",
+        f'description = "{description}"\n'
+        f'method = "mupq\'s layout"\n'
+        "secret_independent = false # nobody claims it here\n"
+        "word_bits = 32\n"
+        f"{more}"
+        f"include = {json.dumps(_relative(include, where))}\n"
+        f"define = {{ {defines} }}\n",
+    )
 
 
 def _algorithm(folder: Path) -> Algorithm:

@@ -122,7 +122,7 @@ MupqOption = Annotated[
         callback=_mupq,
         help="Somebody's implementation as it stands, in the layout of mupq and pqm4: api.h, "
         "crypto_kem_* or crypto_sign_*; in the folder of its scheme, such as "
-        "crypto_kem/ml-kem-512/m4fspeed.",
+        "crypto_kem/ml-kem-512/m4fspeed. Or mlkem-native/mlkem, mldsa-native/mldsa.",
     ),
 ]
 
