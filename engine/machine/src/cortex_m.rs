@@ -3,6 +3,7 @@
 
 pub mod instances;
 pub mod sections;
+pub mod stm32;
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};

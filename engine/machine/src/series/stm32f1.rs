@@ -13,6 +13,7 @@ use joulemark_peripherals::{Exti, Iwdg, Stm32Flash, Stm32Rtc, Stm32Tim, Stm32Usa
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
+use crate::cortex_m::stm32::{clock_is_off, hpre_shift, ppre_divider};
 use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, lettered};
 use crate::series::Series;
 
@@ -221,25 +222,9 @@ impl Stm32f1 {
             _ => (self.pll_hz(), cr & PLLON, "PLL"),
         };
         if on == 0 {
-            return Err(Fault::new(
-                FaultKind::Peripheral,
-                format!("RCC_CFGR selects {name} as the system clock while it is off"),
-            ));
+            return Err(clock_is_off(name));
         }
-        // HPRE: 0xxx none, 1000 to 1011 by 2 to 16, 1100 to 1111 by 64 to 512.
-        let prescaler = cfgr >> 4 & 15;
-        let shift = match prescaler {
-            0..=7 => 0,
-            8..=11 => prescaler - 7,
-            _ => prescaler - 6,
-        };
-        Ok(hz >> shift)
-    }
-
-    /// PPRE: 0xx none, 100 to 111 by 2 to 16.
-    fn bus_divider(&self, shift: u32) -> u32 {
-        let field = self.rcc[1] >> shift & 7;
-        if field < 4 { 1 } else { 1 << (field - 3) }
+        Ok(hz >> hpre_shift(cfgr))
     }
 
     fn write_rcc(
@@ -282,8 +267,8 @@ impl Stm32f1 {
 
     /// Give peripherals their bus clocks according to RCC, or none in deep sleep.
     fn set_bus_clocks(&mut self, now: Cycles) {
-        self.usart[0].divider = self.bus_divider(11);
-        let slow = self.bus_divider(8);
+        self.usart[0].divider = ppre_divider(self.rcc[CFGR], 11);
+        let slow = ppre_divider(self.rcc[CFGR], 8);
         self.usart[1].divider = slow;
         self.usart[2].divider = slow;
         let runs = u64::from(self.deep == Deep::No);

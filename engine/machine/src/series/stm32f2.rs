@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault};
 use joulemark_peripherals::{Exti, Stm32Tim, Stm32Usart};
 
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
+use crate::cortex_m::stm32::{Port, clock_is_off, hpre_shift, ppre_divider, without_wait_states};
 use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, lettered};
 use crate::series::Series;
 
@@ -70,9 +71,6 @@ const CHANNELS: [usize; 4] = [4, 4, 0, 0];
 const EXTI_LINES: [u32; 7] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 0x03e0, 0xfc00];
 const PORTS: usize = 9;
 
-/// Words of GPIO: MODER, OTYPER, OSPEEDR, PUPDR, IDR, ODR, BSRR, LCKR, AFRL, AFRH.
-const MODER: usize = 0;
-const GPIO_WORDS: usize = 10;
 /// MODER after reset: inputs, but for the debugger's pins.
 const MODES: [u32; PORTS] = {
     let mut modes = [0; PORTS];
@@ -121,8 +119,7 @@ struct Stm32f2 {
     rcc: [u32; RCC_WORDS],
     /// CR and CSR.
     pwr: [u32; 2],
-    /// Of each port, by word.
-    gpio: [[u32; GPIO_WORDS]; PORTS],
+    gpio: [Port; PORTS],
     syscfg: [u32; 9],
     flash_acr: u32,
 }
@@ -153,10 +150,6 @@ impl Stm32f2 {
         rcc[CR] = 0x80 | HSION;
         rcc[PLLCFGR] = 0x2400_3010;
         rcc[CSR] = PORRSTF | PINRSTF | BORRSTF;
-        let mut gpio = [[0; GPIO_WORDS]; PORTS];
-        for (port, mode) in gpio.iter_mut().zip(MODES) {
-            port[MODER] = mode;
-        }
         Self {
             instances,
             usart: Default::default(),
@@ -166,7 +159,7 @@ impl Stm32f2 {
             hse_hz: core.crystal_hz.as_ref().map_or(0, Constant::whole),
             rcc,
             pwr: [0; 2],
-            gpio,
+            gpio: MODES.map(|moder| Port::new(moder, false)),
             syscfg: [0; 9],
             flash_acr: 0,
         }
@@ -192,40 +185,20 @@ impl Stm32f2 {
             1 => (self.hse_hz, HSEON, "HSE"),
             _ => (self.pll_hz(), PLLON, "PLL"),
         };
-        let wrong = |kind, text: String| Err(Fault::new(kind, text));
         if cr & on == 0 || hz == 0 {
-            let text = format!("RCC_CFGR selects {name} as the system clock while it is off");
-            return wrong(FaultKind::Peripheral, text);
+            return Err(clock_is_off(name));
         }
-        // HPRE: 0xxx none, 1000 to 1011 by 2 to 16, 1100 to 1111 by 64 to 512.
-        let prescaler = cfgr >> 4 & 15;
-        let hz = hz
-            >> match prescaler {
-                0..=7 => 0,
-                8..=11 => prescaler - 7,
-                _ => prescaler - 6,
-            };
-        if self.flash_acr & LATENCY != 0 {
-            let text = "the emulation leaves out wait states of this chip's flash \
-                        (FLASH_ACR.LATENCY), and what its caches hide of them";
-            return wrong(FaultKind::Absent, text.to_owned());
-        }
-        if hz > WITHOUT_WAIT_HZ {
-            let text = format!("flash is read without wait states at {hz} Hz: up to 30 MHz it can");
-            return wrong(FaultKind::Peripheral, text);
-        }
+        let hz = hz >> hpre_shift(cfgr);
+        without_wait_states(self.flash_acr & LATENCY, hz, WITHOUT_WAIT_HZ)?;
         Ok(hz)
-    }
-
-    /// PPRE: 0xx none, 100 to 111 by 2 to 16.
-    fn bus_divider(&self, shift: u32) -> u32 {
-        let field = self.rcc[CFGR] >> shift & 7;
-        if field < 4 { 1 } else { 1 << (field - 3) }
     }
 
     /// Give peripherals their bus clocks according to RCC.
     fn set_bus_clocks(&mut self, now: Cycles) {
-        let (slow, fast) = (self.bus_divider(10), self.bus_divider(13));
+        let (slow, fast) = (
+            ppre_divider(self.rcc[CFGR], 10),
+            ppre_divider(self.rcc[CFGR], 13),
+        );
         for (usart, is_fast) in self.usart.iter_mut().zip(IS_FAST) {
             usart.divider = if is_fast { fast } else { slow };
         }
@@ -264,13 +237,6 @@ impl Stm32f2 {
             _ => value,
         }
     }
-
-    /// The pins that are outputs: MODE is 1.
-    fn outputs(modes: u32) -> u32 {
-        (0..16).fold(0, |outputs, pin| {
-            outputs | u32::from(modes >> (2 * pin) & 3 == 1) << pin
-        })
-    }
 }
 
 impl Peripherals for Stm32f2 {
@@ -287,12 +253,7 @@ impl Peripherals for Stm32f2 {
         Ok(match block {
             Block::Usart(index) => self.usart[index].read(offset),
             Block::Tim(index) => self.tim[index].read(offset, context.now),
-            Block::Gpio(port) => match offset {
-                0x10 => Some(context.pins.level(port)),
-                0x14 => Some(context.pins.output[port]),
-                0x18 => Some(0),
-                _ => self.gpio[port].get(word).copied(),
-            },
+            Block::Gpio(port) => self.gpio[port].read(offset, port, context.pins),
             Block::Pwr => self.pwr.get(word).copied(),
             Block::Syscfg => match word {
                 2..=5 => Some(self.exti.exticr(word - 2)),
@@ -318,20 +279,7 @@ impl Peripherals for Stm32f2 {
             Block::Usart(index) => return self.usart[index].write(offset, value, context.now),
             Block::Tim(index) => return self.tim[index].write(offset, value, context.now),
             Block::Gpio(port) => {
-                let output = &mut context.pins.output[port];
-                match offset {
-                    0x10 => {}
-                    0x14 => *output = value & 0xffff,
-                    // Set takes precedence over reset.
-                    0x18 => *output = *output & !(value >> 16) | value & 0xffff,
-                    _ => match self.gpio[port].get_mut(word) {
-                        Some(held) => {
-                            *held = value;
-                            context.pins.enabled[port] = Self::outputs(self.gpio[port][MODER]);
-                        }
-                        None => return Ok(false),
-                    },
-                }
+                return Ok(self.gpio[port].write(offset, value, port, context.pins));
             }
             Block::Pwr => match self.pwr.get_mut(word) {
                 Some(held) => *held = value,

@@ -14,6 +14,7 @@ use joulemark_peripherals::{Exti, Stm32Tim, Stm32Uart, Stm32l4Flash};
 use crate::cores::armv7m::{self, Armv7m};
 use crate::cortex_m::instances::{Instance, Instances};
 use crate::cortex_m::sections::Core;
+use crate::cortex_m::stm32::{Port, clock_is_off, hpre_shift, ppre_divider, without_wait_states};
 use crate::cortex_m::{Anew, Context, Made, Peripherals, Reset, lettered};
 use crate::series::Series;
 
@@ -67,8 +68,6 @@ const CHANNELS: [usize; 4] = [4, 4, 0, 0];
 const EXTI_LINES: [u32; 7] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 0x03e0, 0xfc00];
 const PORTS: usize = 9;
 
-/// Words of GPIO: MODER, OTYPER, OSPEEDR, PUPDR, LCKR, AFRL, AFRH.
-const MODER: usize = 0;
 /// MODER after reset: analog, but for the debugger's pins.
 const MODES: [u32; PORTS] = {
     let mut modes = [u32::MAX; PORTS];
@@ -144,8 +143,7 @@ struct Stm32l4 {
     hse_hz: u32,
     rcc: [u32; RCC_WORDS],
     pwr: [u32; PWR_WORDS],
-    /// Of each port, by word.
-    gpio: [[u32; 11]; PORTS],
+    gpio: [Port; PORTS],
     syscfg: [u32; 12],
     flash_acr: u32,
     flash: Option<Stm32l4Flash>,
@@ -181,10 +179,6 @@ impl Stm32l4 {
         let mut pwr = [0; PWR_WORDS];
         pwr[0] = PWR_CR1;
         pwr[PWR_CR5_WORD] = PWR_CR5;
-        let mut gpio = [[0; 11]; PORTS];
-        for (port, mode) in gpio.iter_mut().zip(MODES) {
-            port[MODER] = mode;
-        }
         Self {
             instances,
             uart: [
@@ -198,7 +192,7 @@ impl Stm32l4 {
             hse_hz: core.crystal_hz.as_ref().map_or(0, Constant::whole),
             rcc,
             pwr,
-            gpio,
+            gpio: MODES.map(|moder| Port::new(moder, true)),
             syscfg: [0; 12],
             flash_acr: ICEN_DCEN,
             flash: flash
@@ -240,44 +234,21 @@ impl Stm32l4 {
                 (self.pll_hz(), is_out && cr & PLLON != 0, "PLL")
             }
         };
-        let wrong = |kind, text: String| Err(Fault::new(kind, text));
         if !is_on || hz == 0 {
-            let text = format!("RCC_CFGR selects {name} as the system clock while it is off");
-            return wrong(FaultKind::Peripheral, text);
+            return Err(clock_is_off(name));
         }
-        // HPRE: 0xxx none, 1000 to 1011 by 2 to 16, 1100 to 1111 by 64 to 512.
-        let prescaler = cfgr >> 4 & 15;
-        let hz = hz
-            >> match prescaler {
-                0..=7 => 0,
-                8..=11 => prescaler - 7,
-                _ => prescaler - 6,
-            };
-        if self.flash_acr & LATENCY != 0 {
-            let text = "the emulation leaves out wait states of this chip's flash \
-                        (FLASH_ACR.LATENCY), and what its caches hide of them";
-            return wrong(FaultKind::Absent, text.to_owned());
-        }
-        if hz > WITHOUT_WAIT_HZ {
-            let text = format!("flash is read without wait states at {hz} Hz: up to 20 MHz it can");
-            return wrong(FaultKind::Peripheral, text);
-        }
+        let hz = hz >> hpre_shift(cfgr);
+        without_wait_states(self.flash_acr & LATENCY, hz, WITHOUT_WAIT_HZ)?;
         Ok(hz)
-    }
-
-    /// PPRE: 0xx none, 100 to 111 by 2 to 16.
-    fn bus_divider(&self, shift: u32) -> u32 {
-        let field = self.rcc[CFGR] >> shift & 7;
-        if field < 4 { 1 } else { 1 << (field - 3) }
     }
 
     /// Give peripherals their bus clocks according to RCC.
     fn set_bus_clocks(&mut self, now: Cycles) {
-        let slow = self.bus_divider(8);
+        let slow = ppre_divider(self.rcc[CFGR], 8);
         for uart in &mut self.uart {
             uart.divider = slow;
         }
-        self.uart[1].divider = self.bus_divider(11);
+        self.uart[1].divider = ppre_divider(self.rcc[CFGR], 11);
         // Timers run at twice the bus clock if that is divided (RM0432, timer clock).
         let periods = if slow == 1 { 1 } else { 2 };
         for tim in &mut self.tim {
@@ -331,13 +302,6 @@ impl Stm32l4 {
             _ => value,
         }
     }
-
-    /// The pins that are outputs: MODE is 1.
-    fn outputs(modes: u32) -> u32 {
-        (0..16).fold(0, |outputs, pin| {
-            outputs | u32::from(modes >> (2 * pin) & 3 == 1) << pin
-        })
-    }
 }
 
 impl Peripherals for Stm32l4 {
@@ -353,12 +317,7 @@ impl Peripherals for Stm32l4 {
         Ok(match block {
             Block::Uart(index) => self.uart[index].read(offset),
             Block::Tim(index) => self.tim[index].read(offset, context.now),
-            Block::Gpio(port) => match offset {
-                0x10 => Some(context.pins.level(port)),
-                0x14 => Some(context.pins.output[port]),
-                0x18 | 0x28 => Some(0),
-                _ => self.gpio[port].get(word).copied(),
-            },
+            Block::Gpio(port) => self.gpio[port].read(offset, port, context.pins),
             Block::Pwr => match word {
                 PWR_SR1 => Some(0),
                 PWR_SR2 => Some(REGLPS),
@@ -394,21 +353,7 @@ impl Peripherals for Stm32l4 {
             Block::Uart(index) => return self.uart[index].write(offset, value, context.now),
             Block::Tim(index) => return self.tim[index].write(offset, value, context.now),
             Block::Gpio(port) => {
-                let output = &mut context.pins.output[port];
-                match offset {
-                    0x10 => {}
-                    0x14 => *output = value & 0xffff,
-                    // Set takes precedence over reset.
-                    0x18 => *output = *output & !(value >> 16) | value & 0xffff,
-                    0x28 => *output &= !(value & 0xffff),
-                    _ => match self.gpio[port].get_mut(word) {
-                        Some(held) => {
-                            *held = value;
-                            context.pins.enabled[port] = Self::outputs(self.gpio[port][MODER]);
-                        }
-                        None => return Ok(false),
-                    },
-                }
+                return Ok(self.gpio[port].write(offset, value, port, context.pins));
             }
             Block::Pwr => match self.pwr.get_mut(word) {
                 Some(held) => *held = value,
