@@ -27,6 +27,13 @@ def refuse_power(secrets: Sequence[str], given: Mapping[str, object]) -> None:
         raise InputError(f"shares ({shared[0]}) need modelled power", "--secret", "give --power")
 
 
+def refuse_trials(given: Mapping[str, bool]) -> None:
+    """Refuse options of trials and following where modelled power was asked for."""
+    for name, is_set in given.items():
+        if is_set:
+            raise InputError("is not of modelled power", name, "leave it or --power out")
+
+
 def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
     """Return a symbol or an address, and a number of bytes."""
     name, colon, length = text.rpartition(":")

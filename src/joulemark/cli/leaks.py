@@ -15,7 +15,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
-from joulemark.cli._power import named_bytes, refuse_power, show_power
+from joulemark.cli._power import named_bytes, refuse_power, refuse_trials, show_power
 from joulemark.errors import ClaimError, InputError
 from joulemark.project import ROOT
 
@@ -166,6 +166,7 @@ def leaks(
     With --power, a model of the core's power says which instructions tell secrets apart.
     """
     if power:
+        refuse_trials({"--branches": branches, "--one-way": one_way, "--no-follow": not follow})
         show_power(
             image,
             {

@@ -36,11 +36,13 @@ TRACES = 400
 LEAST_TRACES = 40
 SURE = 6.0
 """From this |t| on, a leak is not tested again."""
-MOST_BYTES = 2_000_000_000
+MOST_BYTES = 500_000_000
 """Of counts that are kept."""
 _EXECUTING = 8
 """Components before this one, and none after, are of the instruction that executes."""
 _AES_BLOCK = 16
+_AT_ONCE = 512
+"""Cycles whose components are tested at once."""
 
 
 @dataclass(frozen=True)
@@ -244,12 +246,12 @@ def model(
     else:
         by, name = weighing.named(weights), weights
     rows, path = _groups(target, traces)
-    samples = {fixed: group @ by for fixed, group in rows.items()}
+    samples = {fixed: _weighed(group, by) for fixed, group in rows.items()}
     t = _tested(samples)
     leaks = np.abs(t) >= side_channel.THRESHOLD
     if (leaks & (np.abs(t) < SURE)).any():
         fresh, path = _groups(target, traces, first=traces, path=path)
-        again = _tested({fixed: group @ by for fixed, group in fresh.items()})
+        again = _tested({fixed: _weighed(group, by) for fixed, group in fresh.items()})
         t, leaks = t[:, : again.shape[1]], leaks[:, : again.shape[1]]
         leaks &= (np.abs(t) >= SURE) | (t * again > 0) & (np.abs(again) >= side_channel.THRESHOLD)
     cycles = t.shape[1]
@@ -258,7 +260,7 @@ def model(
     squares = {f: side_channel.centred_squares(group) for f, group in samples.items()}
     second = np.where(leaking, 0.0, np.abs(_tested(squares)).max(axis=0, initial=0.0))
     counted, blocks = _attack(target, traces // 2, cycles)
-    attack = None if counted is None else counted @ by
+    attack = None if counted is None else _weighed(counted, by)
     if save is not None:
         attacked = None if attack is None else (attack, blocks, target.key())
         _save(save, samples, path.executes, attacked)
@@ -311,6 +313,11 @@ class _Path:
         begun = self.executes[: cycle + 1]
         begun = begun[begun != 0]
         return int(begun[-1]) if begun.size else 0
+
+
+def _weighed(rows: Bytes, by: Floats) -> Floats:
+    """Return samples by trace and cycle; trace by trace, because counts are bytes."""
+    return np.stack([each @ by for each in rows])
 
 
 def _tested(samples: Mapping[str | None, Floats]) -> Floats:
@@ -374,6 +381,14 @@ def _stacked(group: list[Bytes]) -> Bytes:
     return np.stack([rows[:shortest] for rows in group])
 
 
+def _strongest(rows: Mapping[str | None, Bytes], cycles: npt.NDArray[np.int64]) -> Floats:
+    """Return t by cycle and component, of the fixed group that differs more."""
+    each = _tested({f: group[:, cycles].astype(np.float64) for f, group in rows.items()})
+    more = np.abs(each).argmax(axis=0)
+    found: Floats = np.take_along_axis(each, more[None], axis=0)[0]
+    return found
+
+
 def _instructions(
     rows: Mapping[str | None, Bytes],
     cycles: npt.NDArray[np.int64],
@@ -384,11 +399,9 @@ def _instructions(
     """Name the instructions of cycles that leak, each by the component that leaks most."""
     if not cycles.size:
         return ()
-    counted = {f: group[:, cycles].astype(np.float64) for f, group in rows.items()}
-    tests = [side_channel.welch(counted[f], counted[None]) for f in counted if f is not None]
-    each = np.stack(tests)
-    strongest = np.abs(each).argmax(axis=0)
-    t = np.take_along_axis(each, strongest[None], axis=0)[0] * (by > 0)
+    t = np.concatenate(
+        [_strongest(rows, some) for some in np.array_split(cycles, 1 + len(cycles) // _AT_ONCE)]
+    ) * (by > 0)
     best: dict[int, tuple[float, int, int]] = {}
     times: Counter[int] = Counter()
     for at, cycle in enumerate(cycles):
