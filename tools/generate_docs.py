@@ -1162,7 +1162,8 @@ def studies_page() -> str:
         "Six papers' tables, figures and sentences beside ours, as their verdicts are pinned."
         " Counted are items that ask for a measurement of ours, and among them those that none can"
         " decide, as the paper contradicts itself or what it would take is missing. Arithmetic on"
-        " documents and on a paper's own numbers is not counted, whether it comes out or not."
+        " documents and on a paper's own numbers is not counted, whether it comes out or not; nor"
+        " is a table or figure that nobody has transcribed from the published paper."
         " `joulemark study NAME` makes each again, and its page shows every number with its"
         " conditions.",
         "",

@@ -194,7 +194,7 @@ def record(result: Result) -> dict[str, Any]:
         "verdict": str(result.verdict),
         "reason": result.reason,
         "cause": result.cause,
-        "tolerance": item.tolerance.model_dump(),
+        "tolerance": None if item.value is None else item.tolerance.model_dump(),
         "tried": [_tried(each, item.unit) for each in result.tried],
         "conditions": {
             **item.conditions.model_dump(),

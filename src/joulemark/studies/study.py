@@ -108,6 +108,8 @@ class _Expected(datafile.DataModel):
     """What is missing to obtain ours."""
     circular: str | None = None
     """Why ours is not an independent figure."""
+    untranscribed: str | None = None
+    """Where the number stands that nobody has put in here."""
     arithmetic: str | None = None
     """Why nothing of ours is measured for it alone."""
     would_tell: str | None = None
@@ -135,6 +137,8 @@ class Row(_Expected):
     uncertainties: list[float] = Field([])
     executions: Annotated[int, Field(ge=1)] = 1
     """How many executions of what is asked the figures are for."""
+    repeats: dict[Identifier, Identifier] = Field({})
+    """Columns with a number of another column again, which is one measurement."""
 
 
 class Single(_Expected):
@@ -151,6 +155,12 @@ class Single(_Expected):
     """The same from the paper's own figures: an expression over its items."""
     beyond: bool = False
     """Ours only, to explain others: the paper states no such thing, and it is not counted."""
+
+    @model_validator(mode="after")
+    def _bound_without_tolerance(self) -> "Single":
+        if self.value is None and self.tolerance is not None:
+            raise ValueError(f"item {self.id} is no number: a bound has no `tolerance`")
+        return self
 
 
 class Plot(datafile.DataModel):
@@ -180,6 +190,8 @@ class Section(datafile.DataModel):
     defaults: Asked = Field({})
     tolerance: Tolerance | None = None
     needs: str | None = None
+    untranscribed: str | None = None
+    """Where its numbers stand, if nobody has put them in here."""
     would_tell: str | None = None
     short: bool = False
     """Whether its items belong to the study's short form, unless they say otherwise."""
@@ -198,6 +210,10 @@ class Section(datafile.DataModel):
                 )
             if row.uncertainties and len(row.uncertainties) != len(self.column):
                 raise ValueError(f"row {row.id} has {len(row.uncertainties)} uncertainties")
+            values = dict(zip((c.name for c in self.column), row.values, strict=True))
+            for again, first in row.repeats.items():
+                if first in row.repeats or values.get(again, 0) != values.get(first, 1):
+                    raise ValueError(f"row {row.id} has in {again} not the number of {first}")
         return self
 
 
@@ -260,6 +276,7 @@ class Item:
     says: str
     needs: str | None
     circular: str | None
+    untranscribed: str | None
     beyond: bool
     tolerance: Tolerance
     arithmetic: str | None
@@ -427,6 +444,10 @@ class Study:
         elif isinstance(row.ours, str):
             ours = of_row(row.ours)
         uncertainty = row.uncertainties[index] if row.uncertainties else None
+        check, arithmetic = text("check"), text("arithmetic")
+        if column.name in row.repeats:
+            titles = {c.name: c.title for c in section.column}
+            check, arithmetic = None, f"again the number of {titles[row.repeats[column.name]]}"
         return Item(
             id=f"{row.id}_{column.name}",
             section=section,
@@ -438,13 +459,14 @@ class Study:
             less_than=None,
             ours=ours,
             theirs=None,
-            check=text("check"),
+            check=check,
             says=text("says") or "",
             needs=first("needs") or section.needs,
             circular=first("circular"),
+            untranscribed=first("untranscribed"),
             beyond=False,
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
-            arithmetic=text("arithmetic"),
+            arithmetic=arithmetic,
             would_tell=first("would_tell") or section.would_tell or self.file.would_tell,
             short=section.short if first("short") is None else first("short"),
             note=first("note"),
@@ -475,6 +497,7 @@ class Study:
             says=single.says or "",
             needs=single.needs or section.needs,
             circular=single.circular,
+            untranscribed=single.untranscribed or section.untranscribed,
             beyond=single.beyond,
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
             arithmetic=single.arithmetic,
@@ -515,7 +538,7 @@ class Study:
     def _check_item(self, item: Item) -> None:
         """Refuse an item whose outcome could not be determined."""
         where = self.where(item)
-        if item.ours is None and item.needs is None and item.circular is None:
+        if not (item.ours or item.needs or item.circular or item.untranscribed):
             mend = "give `ours`, or what it `needs`"
             raise InputError("nobody can tell what came of it", where, mend)
         if item.check is not None and not item.says:

@@ -25,6 +25,8 @@ class Verdict(StrEnum):
     """Such arithmetic that does not come out."""
     CIRCULAR = "circular"
     """Ours rests on the item itself: shown, but not counted."""
+    NOT_TRANSCRIBED = "not transcribed"
+    """The published paper has the number, and nobody has put it into the study's file."""
     BEYOND = "beyond the paper"
     """The paper states no such thing: shown because it explains others, but not counted."""
 
@@ -69,7 +71,13 @@ class Judgement:
     """None where nothing differs, or no cause was looked for."""
 
 
-UNCOUNTED = (Verdict.CONSISTENT, Verdict.INCONSISTENT, Verdict.CIRCULAR, Verdict.BEYOND)
+UNCOUNTED = (
+    Verdict.CONSISTENT,
+    Verdict.INCONSISTENT,
+    Verdict.CIRCULAR,
+    Verdict.NOT_TRANSCRIBED,
+    Verdict.BEYOND,
+)
 COUNTED = tuple(v for v in Verdict if v not in UNCOUNTED)
 
 MOST = 0.5
@@ -136,10 +144,8 @@ def judge(
     if item.circular is not None or contradiction is not None:
         verdict = Verdict.CONTRADICTED if item.circular is None else Verdict.CIRCULAR
         return Judgement(verdict, item.circular or contradiction or "")
-    if ours is None:
-        return Judgement(Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}")
-    if item.value is None and not item.is_claim:
-        return _numberless(item)
+    if ours is None or (item.value is None and not item.is_claim):
+        return _one_side_alone(item, ours, missing)
     if item.arithmetic is not None:
         return _arithmetic(item, item.arithmetic, ours)
     if not fulfils(item, ours):
@@ -154,8 +160,12 @@ def _arithmetic(item: Item, why: str, ours: Value) -> Judgement:
     return Judgement(Verdict.INCONSISTENT, f"{why}: {_ratio(item, ours)}")
 
 
-def _numberless(item: Item) -> Judgement:
-    """Judge an item for which the paper has no number to compare with."""
+def _one_side_alone(item: Item, ours: Value | None, missing: Sequence[str]) -> Judgement:
+    """Judge an item for which ours or the paper has no number to compare with."""
+    if item.untranscribed is not None:
+        return Judgement(Verdict.NOT_TRANSCRIBED, item.untranscribed)
+    if ours is None:
+        return Judgement(Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}")
     if item.beyond:
         return Judgement(Verdict.BEYOND, "the paper states no such number")
     what = item.needs or "the number, which the text has not"
