@@ -374,6 +374,38 @@ def test_a_compiler_on_a_full_disk_is_no_error_of_the_firmware(tmp_path: Path) -
         toolchain.run([str(compiler), "-o", "x"], "compiling", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        pytest.param(
+            "ld.lld-19: error: section '.text' will not fit in region 'flash': overflowed by 7122 "
+            "bytes\nld.lld-19: error: section '.rodata' will not fit in region 'flash': overflowed "
+            "by 14494 bytes",
+            "14,494 bytes of flash are missing",
+            id="LLVM",
+        ),
+        pytest.param(
+            "ld: image.elf section `.text' will not fit in region `flash'\n"
+            "ld: region `flash' overflowed by 1200 bytes\nld: region `ram' overflowed by 64 bytes",
+            "1,200 bytes of flash and 64 bytes of RAM are missing",
+            id="GNU",
+        ),
+        pytest.param(
+            "ld.lld-19: error: fewer than 512 bytes of RAM are left for the stack",
+            "fewer than 512 bytes of RAM are left for the stack",
+            id="stack",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_in_bytes(printed: str, said: str, tmp_path: Path) -> None:
+    linker = tmp_path / "linker"
+    linker.write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{printed}\nEND\nexit 1\n')
+    linker.chmod(0o755)
+    with pytest.raises(BuildError) as error:
+        toolchain.run([str(linker), "-o", "x"], "linking", tmp_path)
+    assert str(error.value) == f"linking: it does not fit: {said}"
+
+
 def test_a_compile_error_is_one_message(tmp_path: Path) -> None:
     root = checkout(tmp_path)
     source = root / "firmware/primitives/block-cipher/aes/ref/aes.c"
