@@ -227,3 +227,21 @@ def test_numbers_that_begin_anew_are_found(kept: str, mote: str, tmp_path: Path)
     done = CliRunner().invoke(app, command)
     assert f"of {mote} at" in str(done.exception)
     assert "nonce used twice" in str(done.exception)
+
+
+def test_old_requests_are_not_served_after_a_restart(tmp_path: Path) -> None:
+    """All frames of the first 2.5 s are sent again as soon as the server has restarted."""
+    text = (NETWORKS / "oscore-restarts.toml").read_text()
+    run(NETWORKS / "oscore-restarts.toml", "2.5s", 0, "--pcap", str(tmp_path / "first.pcapng"))
+    text += '[[recording]]\nname = "tape"\nfile = "first.pcapng"\nat_s = 2.65\n'
+    text = text.replace("restart_s = [1.7, 4.0, 4.6, 6.9]", "restart_s = [1.7]")
+    (tmp_path / "oscore.toml").write_text(text)
+    keys = "oscore-restarts.keys.toml"
+    (tmp_path / keys).write_text((NETWORKS / keys).read_text())
+    command = ["network", str(tmp_path / "oscore.toml"), "--for", "5.2s", "--quiet"]
+    done = CliRunner().invoke(app, [*command, "--uart", str(tmp_path / "said")])
+    assert done.exit_code == 0, done.output
+    server = next((tmp_path / "said").glob("server.*")).read_text()
+    taken = [int(number, 16) for number in re.findall("took (.*)", server)]
+    assert taken == sorted(set(taken))
+    assert taken[-1] > 64 + 10, "the client's own are served"
