@@ -205,6 +205,12 @@ class OscoreContext(datafile.DataModel):
     id_context: _Hex | None = None
     note: str = ""
 
+    @model_validator(mode="after")
+    def _two(self) -> Self:
+        if self.ids[0].lower() == self.ids[1].lower():
+            raise ValueError("ids: both sides have one identifier, so they would share nonces")
+        return self
+
 
 class KeyFile(datafile.DataModel):
     """A file of keys."""
