@@ -245,3 +245,13 @@ def test_old_requests_are_not_served_after_a_restart(tmp_path: Path) -> None:
     taken = [int(number, 16) for number in re.findall("took (.*)", server)]
     assert taken == sorted(set(taken))
     assert taken[-1] > 64 + 10, "the client's own are served"
+
+
+def test_messages_under_another_context_do_not_verify(tmp_path: Path) -> None:
+    (tmp_path / "oscore.toml").write_text((NETWORKS / "oscore-restarts.toml").read_text())
+    keys = "oscore-restarts.keys.toml"
+    (tmp_path / keys).write_text((NETWORKS / keys).read_text().replace("9e7c", "9e7d"))
+    command = ["network", str(tmp_path / "oscore.toml"), "--for", "600ms", "--quiet"]
+    done = CliRunner().invoke(app, command)
+    assert "4 frames are flawed" in str(done.exception)
+    assert "does not verify" in str(done.exception)

@@ -192,14 +192,9 @@ static void remember(oscore_ctx *ctx, uint32_t number) {
 /* ---- Encryption ---- */
 
 #if OSCORE_GROUP
-/* Behind the items that OSCORE has (RFC 10021, section 3.4). */
-static size_t write_group(uint8_t *out, const oscore_ctx *ctx, const option_bytes *option,
-                          bool decrypt) {
-    const oscore_credential *sender = decrypt ? &ctx->peer : &ctx->own;
-    size_t n = write_bytes(out, ctx->id_context.bytes, ctx->id_context.length);
-    n += write_bytes(out + n, option->at, option->length);
-    n += write_bytes(out + n, sender->at, sender->length);
-    return n + write_bytes(out + n, ctx->manager.at, ctx->manager.length);
+/* Of a CBOR string of up to 255 bytes. */
+static size_t string_length(size_t length) {
+    return length + (length < 24 ? 1 : 2);
 }
 #endif
 
@@ -221,9 +216,9 @@ static crypto_status crypt(const uint8_t *key, const oscore_ctx *ctx, const osco
     size_t n = sizeof head;
     size_t external = sizeof external_head + 1 + request_id->length + 1 + request->piv_length + 1;
 #if OSCORE_GROUP
-    uint8_t group[GROUP_MOST];
-    size_t group_length = write_group(group, ctx, option, decrypt);
-    external += group_length;
+    const oscore_credential *sender = decrypt ? &ctx->peer : &ctx->own;
+    external += string_length(ctx->id_context.length) + string_length(option->length) +
+                string_length(sender->length) + string_length(ctx->manager.length);
 #endif
     nonce[0] = id->length;
     copy(nonce + 1 + OSCORE_ID_BYTES_MAX - id->length, id->bytes, id->length);
@@ -237,8 +232,11 @@ static crypto_status crypt(const uint8_t *key, const oscore_ctx *ctx, const osco
     n += write_bytes(aad + n, request->piv, request->piv_length);
     aad[n++] = CBOR_BYTES; /* no options of class I are defined */
 #if OSCORE_GROUP
-    copy(aad + n, group, group_length);
-    n += group_length;
+    /* RFC 10021, section 3.4 */
+    n += write_bytes(aad + n, ctx->id_context.bytes, ctx->id_context.length);
+    n += write_bytes(aad + n, option->at, option->length);
+    n += write_bytes(aad + n, sender->at, sender->length);
+    n += write_bytes(aad + n, ctx->manager.at, ctx->manager.length);
 #endif
     ccm_ctx cipher;
     ccm_init(&cipher, key);
