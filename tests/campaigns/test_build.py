@@ -434,11 +434,9 @@ def test_an_image_that_does_not_fit_says_so(tmp_path: Path) -> None:
     text += "    big[*key] = 1;\n    aes_other_init(ctx, key + big[3]);\n}\n"
     source.write_text(text.replace("void aes_other_init", "static void aes_other_init", 1))
     library = Library.load(root / "firmware/primitives")
-    with pytest.raises(BuildError, match="fewer than 512 bytes of RAM") as caught:
+    said = "it does not fit: fewer than 512 bytes of RAM are left for the stack"
+    with pytest.raises(BuildError, match=f"linking: {said}$"):
         build_image(library.implementation(library["aes-128"], "ref"), TELOSB)
-    command = str(caught.value).partition("repeat it with: ")[2]
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
-    assert "fewer than 512 bytes of RAM" in done.stderr
 
 
 @pytest.mark.parametrize(
