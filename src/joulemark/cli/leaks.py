@@ -104,7 +104,8 @@ def leaks(
         typer.Option(
             "--secret",
             metavar="SYMBOL:BYTES",
-            help="With ELF: what is secret when the function is called; repeatable.",
+            help="With ELF: what is secret when the function is called; repeatable. With "
+            "--power also A^B:BYTES, in shares.",
         ),
     ] = None,
     max_cycles: Annotated[
