@@ -291,6 +291,22 @@ def test_a_quantity_has_the_error_of_its_kind(store: str) -> None:
     assert told["flash"] == told["stack"] == "exact"
 
 
+def test_bounds_of_a_time_have_its_clocks_tolerance(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(store, "read") as opened:
+        (record, *_) = (r for r in opened.records() if r.conditions.board == "telosb")
+    profile = boards.load_board("telosb").clock_profile(record.conditions.clock)
+    slow, fast = profile.tolerance.slow_ppm * 1e-6, profile.tolerance.fast_ppm * 1e-6
+    assert max(slow, fast) > 0
+    assert bounds.interval_of_time(record) == pytest.approx((-slow, fast))  # Its cycles are exact.
+    off = accuracy.of_chip("msp430f1611").model_copy(update={"lowest": -0.01, "highest": 0.02})
+    monkeypatch.setattr(accuracy, "of_chip", lambda _: off)
+    assert bounds.interval_of_time(record) == pytest.approx(
+        (0.99 * (1 - slow) - 1, 1.02 * (1 + fast) - 1)
+    )
+
+
 def test_every_chip_has_an_accuracy() -> None:
     for name in chips.names():
         found = accuracy.of_chip(name)

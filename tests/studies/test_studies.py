@@ -425,6 +425,18 @@ def test_what_is_counted_was_measured(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", study.names())
+def test_no_measurement_is_counted_twice(name: str) -> None:
+    seen: dict[str, str] = {}
+    for item in study.load(name).items:
+        if item.ours is None or item.arithmetic or item.circular or item.beyond:
+            continue
+        ours = sorted(item.ours.items()) if isinstance(item.ours, dict) else item.ours
+        judged = f"{ours} {item.value} {item.more_than} {item.less_than}"
+        first = seen.setdefault(judged, item.id)
+        assert first == item.id, f"{item.id} is {first} again: say so, as `arithmetic`"
+
+
+@pytest.mark.parametrize("name", study.names())
 def test_the_papers_contradictions_are_those_that_are_pinned(name: str) -> None:
     found = study.load(name)
     pinned = pins.read(found.path.with_name("verdicts.toml"))

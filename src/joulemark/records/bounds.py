@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import accuracy
-from joulemark.catalogue.boards import Board, Grade
+from joulemark.catalogue.boards import Board, Grade, load_board
 from joulemark.errors import InputError
 from joulemark.meters.power import weakest
 from joulemark.records.record import Quantity, Record, ResultGrade
@@ -48,13 +48,22 @@ def of_time(record: Record[Subject]) -> str:
 
 
 def interval_of_time(record: Record[Subject]) -> tuple[float, float] | None:
-    """Return the lowest and highest relative error seen of a record's emulated cycles, if any."""
+    """Return the lowest and highest relative error of a record's emulated times, if any was seen.
+
+    It is that of its cycles and of its board's clock together.
+    """
     if record.conditions.runner not in _EMULATED:
         return None
     found = accuracy.of_chip(record.provenance.chip)
     if found.lowest is None or found.highest is None:
         return None
-    return found.lowest, found.highest
+    slow = fast = 0.0
+    # A record's board may be of a folder that is not given now.
+    with suppress(InputError):
+        board = load_board(record.conditions.board)
+        tolerance = board.clock_profile(record.conditions.clock).tolerance
+        slow, fast = tolerance.slow_ppm * 1e-6, tolerance.fast_ppm * 1e-6
+    return (1 + found.lowest) * (1 - slow) - 1, (1 + found.highest) * (1 + fast) - 1
 
 
 def of_energy(record: Record[Subject]) -> str:
