@@ -23,7 +23,7 @@ from joulemark.studies import expressions, pins, study, ways
 from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
-from joulemark.studies.output import counts, document, held, left_out, reach
+from joulemark.studies.output import counts, document, head_count, held, left_out, reach
 from joulemark.studies.verdict import COUNTED, Cause, Tried, Verdict, explains, judge, share
 from joulemark.studies.ways import Bench, library, program, slot
 from joulemark.subjects.slot import certificate
@@ -236,6 +236,7 @@ def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
         "not counted: 1 consistent, 1 inconsistent, 1 circular, 1 not transcribed,"
         " 1 beyond the paper"
     )
+    assert head_count(found.study) == 9
     plain = document(found)
     assert plain["causes_unknown"] == 0
     (more,) = (r for r in plain["results"] if r["id"] == "more_current")
@@ -250,6 +251,7 @@ def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
     assert "Causes that were tried" in text
     # A shorter run, or a pin of it, does not lose what is known.
     pins.write(found)
+    assert head_count(found.study) == 9
     short = conducted(
         read(tmp_path, HEAD + SECTION.replace("[[section]]", "[[section]]\nshort = true")),
         tmp_path,

@@ -193,11 +193,12 @@ def _kinds() -> list[tuple[str, ...]]:
 
 def _studies() -> list[tuple[str, ...]]:
     from joulemark.studies import study
+    from joulemark.studies.output import head_count
 
     return [
         ("study", "items", "title"),
         *(
-            (name, str(len(s.items)), s.file.title)
+            (name, str(head_count(s)), s.file.title)
             for name in study.names()
             for s in [study.load(name)]
         ),

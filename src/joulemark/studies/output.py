@@ -97,7 +97,7 @@ def heads(outcomes: Iterable[str]) -> str:
     parts = [f"{p} ({told})" if told and p.endswith(Verdict.DIFFERS) else p for p in parts]
     total = sum(found[verdict] for verdict in COUNTED)
     rest = [f"{found[verdict]} {verdict}" for verdict in UNCOUNTED if found[verdict]]
-    text = f"{counted(total, 'item')}: {', '.join(parts)}"
+    text = ": ".join([counted(total, "item"), *([", ".join(parts)] if parts else [])])
     return f"{text}; not counted: {', '.join(rest)}" if rest else text
 
 
@@ -133,6 +133,13 @@ def reach(conducted: Conducted) -> list[Reach]:
 def unknown_causes(conducted: Conducted) -> int:
     """Return the number of differences that no change explains, not even in part."""
     return sum(r.cause in (Cause.UNKNOWN, Cause.UNTRIED) for r in conducted.results)
+
+
+def head_count(study: Study) -> int:
+    """Return the number of items that count: by their pins, or without any by the file."""
+    if pinned := pins.read(pins.path(study)):
+        return sum(pins.verdict(outcome) in COUNTED for outcome in pinned.values())
+    return sum(not (i.beyond or i.circular or i.arithmetic or i.untranscribed) for i in study.items)
 
 
 def held(study: Study) -> str:
