@@ -10,6 +10,7 @@ use joulemark_armv7m::Bus;
 
 impl<B: Bus> Core<B> {
     /// What the next instruction will do; `None` where there is none.
+    #[cold]
     pub fn glimpse(&mut self) -> Option<Glimpse> {
         let pc = self.pc;
         let mut memories = self.memories.iter_mut();

@@ -17,6 +17,7 @@ use crate::traits::Traits;
 
 impl<B: Bus> Core<B> {
     /// What the next instruction will do; `None` where there is none.
+    #[cold]
     pub fn glimpse(&mut self) -> Option<Glimpse> {
         let entry = self.next_entry()?;
         if self.next_is_skipped() {

@@ -629,14 +629,22 @@ impl Machine {
 
     /// Look at the next instruction; returns the number of those before it, and whether it may take
     /// no cycle of its own.
+    #[inline]
     fn count_before(&mut self) -> Option<(u64, bool)> {
-        let recorder = self.recorder.as_mut().filter(|recorder| recorder.is_on)?;
-        let glimpse = self.system.glimpse();
-        let folds = glimpse.is_some_and(|glimpse| glimpse.begins.is_none());
-        recorder.before(glimpse, &Seen(&*self.system));
-        Some((self.system.instructions(), folds))
+        self.is_recording().then(|| self.count_next())
     }
 
+    #[cold]
+    fn count_next(&mut self) -> (u64, bool) {
+        let glimpse = self.system.glimpse();
+        let folds = glimpse.is_some_and(|glimpse| glimpse.begins.is_none());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.before(glimpse, &Seen(&*self.system));
+        }
+        (self.system.instructions(), folds)
+    }
+
+    #[cold]
     fn count_after(&mut self, before: u64) {
         if let Some(recorder) = &mut self.recorder
             && self.system.instructions() == before + 1

@@ -10,6 +10,7 @@ use crate::registers::{PC, SP};
 
 impl<B: Bus> Core<B> {
     /// What the next instruction will do; `None` where there is none.
+    #[cold]
     pub fn glimpse(&mut self) -> Option<Glimpse> {
         let pc = self.state.registers[PC];
         let instruction = self.fetch(pc).ok()?;
