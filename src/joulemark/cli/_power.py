@@ -197,7 +197,8 @@ def _about_fit(fitted: "Fitted") -> Iterator[str]:
         f"correlation of recorded and modelled samples, in the half of the traces that was not "
         f"fitted, over {row['varying_cycles']} cycles that vary: median {after['median']}, ninth "
         f"decile {after['ninth_decile']}, largest {after['largest']} (equal weights: "
-        f"{before['median']}, {before['ninth_decile']}, {before['largest']})"
+        f"{before['median']}, {before['ninth_decile']}, {before['largest']}; by chance below "
+        f"{row['correlation_by_chance']} in 999 of 1,000 cycles)"
     )
     kept = (f"{name} {weight}" for name, weight in row["weights"].items() if weight)
     yield prose(f"weights: {', '.join(kept)}")

@@ -505,8 +505,10 @@ class OfPrimitive:
             status = self._device.run(self._operation).status
         self._is_warm = True
         found = _recorded(self._machine.take_activity())
+        if status is not Status.OK:
+            raise VerificationError(f"{self._implementation} {self._operation} refused its inputs")
         for slot, right in expected.items():
-            if status is not Status.OK or self._device.read(slot, len(right)) != right:
+            if self._device.read(slot, len(right)) != right:
                 what = f"{self._implementation} {self._operation} gave a wrong {slot}"
                 raise VerificationError(what)
         return found

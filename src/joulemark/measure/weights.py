@@ -27,6 +27,8 @@ FORMAT = (
 LEAST_RECORDED = 40
 _FILE = Path(__file__).with_suffix(".toml")
 _SAMPLES_PER_CYCLE = 4
+_OF_A_THOUSAND = 3.29
+"""Standard deviations that a normal variable exceeds once in a thousand times."""
 
 
 class Published(datafile.DataModel):
@@ -99,6 +101,9 @@ class Fitted:
                 name: round(float(weight), 2)
                 for name, weight in zip(ACTIVITY, self.fit.weights, strict=True)
             },
+            "correlation_by_chance": round(
+                _OF_A_THOUSAND / (self.traces - self.traces // 2) ** 0.5, 3
+            ),
             "correlation_with_equal_weights": of(self.fit.before),
             "correlation": of(self.fit.after),
         }
