@@ -171,8 +171,9 @@ def _about_power(named: list[dict[str, str]], found: "list[Modelled]") -> Iterat
             f"round, weight of the S-box's output, {counts} traces), and after how many"
         )
     for names, each in zip(named, found, strict=True):
-        where = ", ".join(value for name, value in names.items() if name != "board")
-        where += f", on {names['board']}"
+        what = [value for name, value in names.items() if name != "board"]
+        what += [] if "function" in names else [each.operation]
+        where = f"{', '.join(what)}, on {names['board']}"
         if each.fitted is not None:
             yield from _about_fit(each.fitted)
         if each.diverges is not None:
