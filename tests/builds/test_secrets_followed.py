@@ -21,7 +21,7 @@ from joulemark.cli import app
 from joulemark.cli.leaks import annotate
 from joulemark.errors import ClaimError
 from joulemark.images.target_headers import chip_header
-from joulemark.measure.following import Located, leaking, located
+from joulemark.measure.following import Located, Place, leaking, located
 from joulemark.project import FIRMWARE, ROOT
 from traced import Code, compared
 
@@ -40,23 +40,27 @@ class Core:
     optimisations: tuple[str, ...]
 
 
-def arm(cpu: str, text: int, *more: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def arm(
+    cpu: str, text: int, *more: str, data: int = 0x20000000
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return commands that compile and link for a Cortex-M."""
-    gcc = ("arm-none-eabi-gcc", f"-mcpu={cpu}")
-    places = (f"-Wl,-Ttext={text:#x}", "-Wl,-Tdata=0x20000000")
-    return (*gcc, "-DHAS_DIVISION", *more), (*gcc, "-nostartfiles", *places, "-Wl,-e,ends")
+    gcc = ("arm-none-eabi-gcc", f"-mcpu={cpu}", "-mthumb")
+    places = (f"-Wl,-Ttext={text:#x}", f"-Wl,-Tdata={data:#x}")
+    return (*gcc, *more), (*gcc, "-nostartfiles", *places, "-Wl,-e,ends")
 
 
+DIVIDES = "-DHAS_DIVISION"
 RISCV = ("riscv64-unknown-elf-gcc", "-march=rv32imac_zicsr_zba_zbb", "-mabi=ilp32")
 
 
 CORES = {
-    "m3": Core("m3", "stm32f100rb", *arm("cortex-m3", 0x08000200), ("Os", "O2")),
-    "m4": Core("m4", "nrf52840", *arm("cortex-m4", 0x200, "-DHAS_ECB"), ("Os", "O2")),
+    "m0": Core("m0", "rp2040", *arm("cortex-m0plus", 0x20000200, data=0x20010000), ("Os", "O2")),
+    "m3": Core("m3", "stm32f100rb", *arm("cortex-m3", 0x08000200, DIVIDES), ("Os", "O2")),
+    "m4": Core("m4", "nrf52840", *arm("cortex-m4", 0x200, DIVIDES, "-DHAS_ECB"), ("Os", "O2")),
     "riscv": Core(
         "riscv",
         "rp2350",
-        (*RISCV, "-DHAS_DIVISION"),
+        (*RISCV, DIVIDES),
         (*RISCV, "-nostdlib", "-Wl,--no-relax,-Ttext=0x20040000,-Tdata=0x20000000,-e,ends"),
         ("Os", "O2"),
     ),
@@ -112,6 +116,11 @@ def functions(kind: str) -> list[str]:
     return re.findall(rf"^{kind}\((\w+)\)", SOURCE.read_text(), re.MULTILINE)
 
 
+def is_planted(place: Place) -> bool:
+    """Return whether a place is in the source."""
+    return Path(place.file or "").name == SOURCE.name
+
+
 @dataclass(frozen=True)
 class Program:
     """A build, read once for all functions in it."""
@@ -143,8 +152,15 @@ class Program:
 
     def found(self, function: str) -> set[tuple[str, int]]:
         """Return what the secret was found to decide, and in which line."""
-        uses = leaking(located(self.followed(function), self.places, 1).uses)
-        return {(use.decides, use.place.line or 0) for use in uses}
+        followed = self.followed(function)
+        callers = {use.address: use.call_stack[1:] for use in followed.uses}
+        found = set()
+        for use in leaking(located(followed, self.places, 1).uses):
+            # A product may be a call.
+            places = (self.places.source(frame.address) for frame in callers[use.address])
+            lines = (place.line for place in (use.place, *places) if is_planted(place))
+            found.add((use.decides, next(lines, None) or 0))
+        return found
 
     def those(self, kind: str) -> list[str]:
         """Return the functions of a kind that it has."""
@@ -156,7 +172,7 @@ def program(core: Core, optimisation: str, folder: Path) -> Program:
     """Build the source, and read it."""
     path = built(core, optimisation, folder)
     image = Image.load(path)
-    kind = core.name if core.name in {"msp430", "riscv"} else "armv7m"
+    kind = chips.load_chip(core.chip).core
     places = Located(path, kind, image.symbols)
     return Program(core, image, places, places.public_code())
 

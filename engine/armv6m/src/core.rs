@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use joulemark_armv7m::{Bus, Control};
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
 use crate::memory::{Memory, Region};
+use crate::secrets::{Before, Secrets};
 use crate::system::System;
 
 pub(crate) const SP: usize = 13;
@@ -110,6 +112,7 @@ pub struct Core<B: Bus> {
     pub(crate) observer: Observer,
     /// The fault whose handler is running.
     pub(crate) handled: Option<Fault>,
+    pub(crate) secrets: Option<Box<Secrets>>,
 }
 
 impl<B: Bus> Core<B> {
@@ -148,6 +151,7 @@ impl<B: Bus> Core<B> {
             breakpoints: Vec::new(),
             observer: Observer::default(),
             handled: None,
+            secrets: None,
         }
     }
 
@@ -169,6 +173,9 @@ impl<B: Bus> Core<B> {
         }
         (self.noticed, self.handled, self.check) = (None, None, 0);
         self.observer.forget();
+        if let Some(secrets) = &mut self.secrets {
+            secrets.reset();
+        }
     }
 
     /// Load bytes into memory as a programmer does, in no emulated time.
@@ -341,6 +348,74 @@ impl<B: Bus> Core<B> {
     /// The digest.
     pub fn address_digest(&self) -> u64 {
         self.observer.digest
+    }
+
+    /// From now on follow these secrets and no others; nothing is found until [`Core::find_uses`].
+    /// What was found before is kept.
+    ///
+    /// # Errors
+    /// The first address that is no memory.
+    pub fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        let mut secrets = Box::new(Secrets::new(&self.memories));
+        for piece in pieces {
+            secrets.mark(piece)?;
+        }
+        if let Some(before) = self.secrets.take() {
+            secrets.keep(*before);
+        }
+        self.secrets = Some(secrets);
+        Ok(())
+    }
+
+    /// Follow no secrets any more, and forget what was found.
+    pub fn forget_secrets(&mut self) {
+        self.secrets = None;
+    }
+
+    /// These bytes are public from here on, or come from these secrets.
+    ///
+    /// # Errors
+    /// The first address that is no memory.
+    pub fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        let secrets = self.secrets.as_mut();
+        secrets.map_or(Ok(()), |secrets| secrets.mark(piece))
+    }
+
+    /// What instructions in these ranges decide by a secret may be known.
+    pub fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.set_public_code(ranges);
+        }
+    }
+
+    /// Begin to find what secrets decide, or leave off; they are followed all the same.
+    pub fn find_uses(&mut self, on: bool) {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.finds.is_on = on;
+        }
+    }
+
+    /// What secrets decided; `None` where none are followed.
+    pub fn secrets(&self) -> Option<Report> {
+        self.secrets.as_ref().map(|secrets| secrets.report())
+    }
+
+    /// Let what follows secrets look at the core.
+    pub(crate) fn follow(&mut self, look: impl FnOnce(&mut Secrets, &Before<'_>)) {
+        if let Some(secrets) = &mut self.secrets {
+            let before = Before {
+                r: &self.r,
+                pc: self.pc,
+                flags: [
+                    self.negative >> 31 != 0,
+                    self.nonzero == 0,
+                    self.carry,
+                    self.overflow,
+                ],
+                observer: &self.observer,
+            };
+            look(secrets, &before);
+        }
     }
 
     /// Report control to the bus from now on, and now.

@@ -93,6 +93,13 @@ pub struct Op {
     pub imm: u32,
 }
 
+impl Op {
+    /// Whether it loads or stores a list of registers.
+    pub const fn is_multiple(self) -> bool {
+        matches!(self.kind, Kind::Ldm | Kind::Stm | Kind::Push | Kind::Pop)
+    }
+}
+
 /// Where the fields of an encoding are.
 #[derive(Clone, Copy)]
 enum Form {

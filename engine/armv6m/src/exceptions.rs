@@ -135,6 +135,7 @@ impl<B: Bus> Core<B> {
                 return Err(self.lockup(what, trap.fault()));
             }
         }
+        self.follow(|secrets, _| secrets.stack(frame));
         self.observer.call(return_address, before, true);
         self.move_sp(frame)
             .map_err(|trap| self.stop(trap.fault()))?;
@@ -208,6 +209,7 @@ impl<B: Bus> Core<B> {
             self.now += TAIL;
             self.observer.call(self.pc, self.r[SP], true);
             self.r[LR] = value;
+            self.follow(|secrets, _| secrets.link());
             return self.vector(next).map_err(Trap::Exit);
         }
         self.now += RETURN - 2;
@@ -229,6 +231,7 @@ impl<B: Bus> Core<B> {
                 what,
             ))));
         }
+        self.follow(|secrets, _| secrets.unstack(frame));
         [self.r[0], self.r[1], self.r[2], self.r[3]] = [r0, r1, r2, r3];
         (self.r[12], self.r[LR]) = (r12, lr);
         self.r[SP] = frame.wrapping_add(FRAME_BYTES) | (status >> 9 & 1) << 2;

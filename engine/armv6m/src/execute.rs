@@ -68,7 +68,8 @@ impl<B: Bus> Core<B> {
             }
         }
         let limit = if *leave { self.now + 1 } else { until };
-        let done = if self.observer.watching || self.observer.digesting {
+        let watched = self.observer.watching || self.observer.digesting;
+        let done = if watched || self.secrets.is_some() {
             self.execute::<true>(limit, *leave)
         } else {
             self.execute::<false>(limit, *leave)
@@ -345,8 +346,14 @@ impl<B: Bus> Core<B> {
             } else {
                 op
             };
-            if WATCHED && self.observer.digesting {
-                self.observer.touch(self.pc);
+            if WATCHED {
+                if self.observer.digesting {
+                    self.observer.touch(self.pc);
+                }
+                // LDM and others like it may have to make way first.
+                if !op.is_multiple() {
+                    self.follow(|secrets, before| secrets.before(before, op));
+                }
             }
             self.one::<WATCHED>(op)?;
             self.instructions += 1;
@@ -544,6 +551,9 @@ impl<B: Bus> Core<B> {
             }
             self.now = begun;
             self.check = 0;
+        }
+        if WATCHED {
+            self.follow(|secrets, before| secrets.before(before, op));
         }
         let base = match op.kind {
             Kind::Push | Kind::Pop => self.r[SP],

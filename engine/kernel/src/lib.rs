@@ -10,6 +10,7 @@ pub mod memories;
 pub mod observe;
 pub mod power;
 pub mod secrets;
+pub mod shadows;
 pub mod symbols;
 pub mod time;
 pub mod trace;

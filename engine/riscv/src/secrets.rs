@@ -9,13 +9,12 @@ mod compute;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use joulemark_kernel::Observer;
 use joulemark_kernel::fault::Caller;
 use joulemark_kernel::secrets::{
     Copies, Decides, Finds, Found, Origins, Piece, Report, Word, passed,
 };
+use joulemark_kernel::shadows::Shadows;
 
 use crate::bus::Width;
 use crate::compute::is_taken;
@@ -27,8 +26,6 @@ use crate::step::{A0, A1, RA, saved};
 const ZERO: Word = Word::public(0);
 const ONE: Word = Word::public(1);
 
-/// The widest span of addresses of a store that is marked as a whole, in bytes: a table of secrets.
-const WIDEST_SPAN: u32 = 4096;
 /// The only CSR of which the secret bits are kept.
 const MSCRATCH: u32 = 0x340;
 /// Cycles by which a division of a negative number is longer (`step.rs`).
@@ -44,44 +41,12 @@ pub(crate) struct Before<'a> {
     pub reserved: bool,
 }
 
-/// What is secret in a memory.
-struct Shadow {
-    start: u32,
-    /// A mask for each byte, and where it comes from; the latter counts only where the mask is not
-    /// zero.
-    bytes: Vec<u8>,
-    origins: Vec<Origins>,
-    /// How control passed each halfword.
-    passed: Vec<u8>,
-}
-
-impl Shadow {
-    fn new(memory: &Memory) -> Self {
-        let size = memory.bytes().len();
-        Self {
-            start: memory.start(),
-            bytes: vec![0; size],
-            origins: vec![0; size],
-            passed: vec![0; size / 2 + 1],
-        }
-    }
-
-    #[inline]
-    fn place(&self, address: u32, bytes: u32) -> Option<usize> {
-        let at = address.wrapping_sub(self.start) as usize;
-        (at + bytes as usize <= self.bytes.len()).then_some(at)
-    }
-}
-
 /// Bits that depend on secrets, and what was found.
 pub(crate) struct Secrets {
     r: [u32; 32],
     from: [Origins; 32],
     copies: Copies<32>,
-    /// In the order of the core's memories.
-    shadows: Vec<Shadow>,
-    /// Of device registers that secrets were written to.
-    devices: HashMap<u32, (u32, Origins)>,
+    shadows: Shadows,
     scratch: (u32, Origins),
     /// Of all that was written to other CSRs, which makes all of them secret.
     csrs: Origins,
@@ -95,8 +60,11 @@ impl Secrets {
             r: [0; 32],
             from: [0; 32],
             copies: Copies::default(),
-            shadows: memories.iter().map(Shadow::new).collect(),
-            devices: HashMap::new(),
+            shadows: Shadows::new(
+                memories
+                    .iter()
+                    .map(|memory| (memory.start(), memory.bytes().len())),
+            ),
             scratch: (0, 0),
             csrs: 0,
             finds: Finds::default(),
@@ -107,9 +75,7 @@ impl Secrets {
     pub fn keep(&mut self, earlier: Self) {
         self.finds = earlier.finds;
         self.finds.is_on = false;
-        for (shadow, before) in self.shadows.iter_mut().zip(earlier.shadows) {
-            shadow.passed = before.passed;
-        }
+        self.shadows.keep(earlier.shadows);
     }
 
     /// A reset clears the registers.
@@ -120,31 +86,12 @@ impl Secrets {
     /// These bytes are secret from here on, or public where they come from nothing. `Err` holds the
     /// first address that is no memory.
     pub fn mark(&mut self, piece: &Piece) -> Result<(), u32> {
-        let mask = if piece.origin == 0 { 0 } else { 0xff };
-        for address in (piece.address..).take(piece.length as usize) {
-            let (shadow, at) = self.byte(address).ok_or(address)?;
-            shadow.bytes[at] = mask;
-            shadow.origins[at] = piece.origin;
-        }
-        Ok(())
-    }
-
-    fn byte(&mut self, address: u32) -> Option<(&mut Shadow, usize)> {
-        let mut shadows = self.shadows.iter_mut();
-        shadows.find_map(|shadow| {
-            let at = shadow.place(address, 1)?;
-            Some((shadow, at))
-        })
+        self.shadows.mark(piece)
     }
 
     /// What was found.
     pub fn report(&self) -> Report {
-        let places = self.shadows.iter().flat_map(|shadow| {
-            let passed = (shadow.start..).step_by(2).zip(&shadow.passed);
-            passed.filter(|&(_, &passed)| passed != 0)
-        });
-        self.finds
-            .report(places.map(|(address, &passed)| (address, passed)))
+        self.finds.report(self.shadows.passed())
     }
 
     #[cfg(test)]
@@ -158,14 +105,14 @@ impl Secrets {
     }
 
     #[cfg(test)]
-    pub fn of_memory(&self, at: usize) -> u8 {
-        self.shadows[0].bytes[at]
+    pub fn of_memory(&self, address: u32) -> u8 {
+        self.shadows.byte(address)
     }
 
     #[cfg(test)]
-    pub fn set_memory(&mut self, at: usize, secret: u8) {
-        self.shadows[0].bytes[at] = secret;
-        self.shadows[0].origins[at] = 1;
+    pub fn set_memory(&mut self, address: u32, secret: u8) {
+        let set = self.shadows.set_byte(address, secret, 1);
+        debug_assert_eq!(set, Ok(()), "it is memory");
     }
 
     /// Work out what an instruction other than a push, a pop or a double move does with secrets.
@@ -260,12 +207,7 @@ impl Secrets {
 
     fn pass(&mut self, core: &Before<'_>, way: u8) {
         if self.finds.is_on {
-            for shadow in &mut self.shadows {
-                if let Some(at) = shadow.place(core.pc, 2) {
-                    shadow.passed[at / 2] |= passed::HERE | way;
-                    return;
-                }
-            }
+            self.shadows.pass(core.pc, passed::HERE | way);
         }
     }
 
@@ -507,34 +449,12 @@ impl Secrets {
         (address, from): (Word, Origins),
         width: Width,
     ) -> (u32, Origins) {
-        let (secret, origins) = self.load_from(address.value, width);
+        let (secret, origins) = self.shadows.load(address.value, width.bytes());
         if address.secret == 0 {
             return (secret, origins);
         }
         self.find_address(core, address, from, width);
         (lanes(width), origins | from)
-    }
-
-    #[inline]
-    fn load_from(&self, address: u32, width: Width) -> (u32, Origins) {
-        let size = width.bytes() as usize;
-        for shadow in &self.shadows {
-            let Some(at) = shadow.place(address, width.bytes()) else {
-                continue;
-            };
-            let bytes = &shadow.bytes[at..at + size];
-            let masks = bytes.iter().rev();
-            let secret = masks.fold(0, |word, &mask| word << 8 | u32::from(mask));
-            if secret == 0 {
-                return (0, 0);
-            }
-            let origins = bytes.iter().zip(&shadow.origins[at..at + size]);
-            let from = origins.filter(|&(&mask, _)| mask != 0);
-            return (secret, from.fold(0, |all, (_, origins)| all | origins));
-        }
-        let register = self.devices.get(&(address & !3));
-        let (secret, from) = register.copied().unwrap_or_default();
-        (secret >> (8 * (address & 3)) & lanes(width), from)
     }
 
     fn store(
@@ -549,55 +469,13 @@ impl Secrets {
             from |= address_from;
             secret = u32::MAX;
             self.find_address(core, address, address_from, width);
-            self.store_somewhere(core, address, from, width.bytes());
-        }
-        let size = width.bytes() as usize;
-        for shadow in &mut self.shadows {
-            if let Some(at) = shadow.place(address.value, width.bytes()) {
-                shadow.bytes[at..at + size].copy_from_slice(&secret.to_le_bytes()[..size]);
-                if secret != 0 {
-                    shadow.origins[at..at + size].fill(from);
-                }
-                return;
+            if self.shadows.store_somewhere(address, from, width.bytes()) {
+                self.finds.note_lost(core.pc);
             }
         }
-        self.store_to_device(address.value, secret, from, width);
-    }
-
-    #[cold]
-    fn store_to_device(&mut self, address: u32, secret: u32, from: Origins, width: Width) {
-        let lanes = lanes(width);
-        if secret & lanes != 0 {
-            self.finds.note_device(address, from);
-        }
-        let up = 8 * (address & 3);
-        let register = self.devices.entry(address & !3).or_default();
-        register.0 = register.0 & !(lanes << up) | (secret & lanes) << up;
-        register.1 = if register.0 == 0 {
-            0
-        } else {
-            register.1 | from
-        };
-    }
-
-    /// What a store may go to is secret as a whole: another run has stored elsewhere.
-    #[cold]
-    fn store_somewhere(&mut self, core: &Before<'_>, address: Word, from: Origins, bytes: u32) {
-        let (first, last) = (address.least(), address.most());
-        if last - first >= WIDEST_SPAN {
-            self.finds.note_lost(core.pc);
-            return;
-        }
-        for address in first..=last.saturating_add(bytes - 1) {
-            if let Some((shadow, at)) = self.byte(address) {
-                let before = if shadow.bytes[at] == 0 {
-                    0
-                } else {
-                    shadow.origins[at]
-                };
-                shadow.bytes[at] = 0xff;
-                shadow.origins[at] = before | from;
-            }
+        let bytes = width.bytes();
+        if self.shadows.store(address.value, secret, from, bytes) {
+            self.finds.note_device(address.value, from);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! An `ARMv6-M` core and its chip.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use joulemark_armv6m::{self as core, Config, Core, Region, RegionKind, Wait};
 use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::image::Target;
 use joulemark_kernel::power::Glimpse;
+use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
 };
@@ -423,6 +425,34 @@ impl System for Armv6m {
 
     fn word(&self, address: u32) -> Option<u32> {
         self.core.memory_word(address)
+    }
+
+    fn follows_secrets(&self) -> bool {
+        true
+    }
+
+    fn follow_secrets(&mut self, pieces: &[Piece]) -> Result<(), u32> {
+        self.core.follow_secrets(pieces)
+    }
+
+    fn forget_secrets(&mut self) {
+        self.core.forget_secrets();
+    }
+
+    fn mark_secret(&mut self, piece: &Piece) -> Result<(), u32> {
+        self.core.mark_secret(piece)
+    }
+
+    fn set_public_code(&mut self, ranges: &[Range<u32>]) {
+        self.core.set_public_code(ranges);
+    }
+
+    fn find_uses(&mut self, on: bool) {
+        self.core.find_uses(on);
+    }
+
+    fn secrets(&self) -> Option<Report> {
+        self.core.secrets()
     }
 
     fn start_profile(&mut self, symbols: &Symbols) {

@@ -202,7 +202,7 @@ impl State {
             secrets.set_register(number, mask);
         }
         for (address, &mask) in DATA.zip(&self.data) {
-            secrets.set_memory((address - START) as usize, mask);
+            secrets.set_memory(address, mask);
         }
     }
 
@@ -210,9 +210,7 @@ impl State {
         let secrets = core.secrets.as_ref().expect("they are followed");
         Self {
             registers: std::array::from_fn(|number| secrets.of_register(number)),
-            data: DATA
-                .map(|address| secrets.of_memory((address - START) as usize))
-                .collect(),
+            data: DATA.map(|address| secrets.of_memory(address)).collect(),
         }
     }
 
