@@ -102,6 +102,29 @@ void leaky_final(leaky_ctx *ctx, uint8_t *digest) {
 }
 
 
+ODD = {
+    **LEAKY,
+    "oracle.py": """
+from functools import reduce
+from operator import xor
+
+from joulemark.oracle import Output
+
+def compute(variant, inputs, over):
+    return Output(output=bytes([reduce(xor, inputs.message, 0)]))
+    """,
+    "ref/leaky.c": """
+#include "leaky.h"
+void leaky_init(leaky_ctx *ctx) { ctx->zeros = 0; }
+void leaky_update(leaky_ctx *ctx, const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < length; i++) ctx->zeros ^= data[i];
+    if ((length & 1) != 0 && ctx->zeros == 9) __asm__ volatile("nop");
+}
+void leaky_final(leaky_ctx *ctx, uint8_t *digest) { digest[0] = ctx->zeros; }
+    """,
+}
+
+
 def leaky(files: dict[str, str], folder: Path) -> Implementation:
     """Return the one implementation of the primitive in these files."""
     for name, text in files.items():
@@ -124,6 +147,14 @@ def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
     assert not found.shown_by_trials
     assert {use.decides for use in found.followed.uses} == {"branch"}
     assert found.agreement == "following alone"
+
+
+def test_what_only_another_size_reaches_is_found_where_that_is_asked_for(tmp_path: Path) -> None:
+    build = Build(BuildOf(leaky(ODD, tmp_path), "clang", "Os"))
+    assert not observe(build.way, build.board, build.made, "hash").any
+    found = observe(build.way, build.board, build.made, "hash", cover=True).followed
+    assert {use.decides for use in found.uses} == {"branch"}
+    assert any(one.startswith("1 byte: ") for one in found.widened)
 
 
 def test_addresses_that_depend_on_secrets_are_found() -> None:

@@ -89,6 +89,14 @@ def leaks(
             "--one-way", help="Name the branches that went one way: code behind them was not seen."
         ),
     ] = False,
+    cover: Annotated[
+        bool,
+        typer.Option(
+            "--cover",
+            help="Follow secrets at other sizes of message and associated data too, and name those "
+            "that reached more.",
+        ),
+    ] = False,
     follow: Annotated[
         bool,
         typer.Option("--follow/--no-follow", help="Follow secrets too, or show trials alone."),
@@ -167,7 +175,14 @@ def leaks(
     With --power, a model of the core's power says which instructions tell secrets apart.
     """
     if power:
-        refuse_trials({"--branches": branches, "--one-way": one_way, "--no-follow": not follow})
+        refuse_trials(
+            {
+                "--branches": branches,
+                "--one-way": one_way,
+                "--cover": cover,
+                "--no-follow": not follow,
+            }
+        )
         show_power(
             image,
             {
@@ -196,6 +211,7 @@ def leaks(
             "--save": save,
         },
     )
+    _refuse_cover(image, cover=cover, follow=follow)
     if image is not None:
         if not image.exists():
             raise InputError("no such file", str(image), "a primitive goes with --primitive")
@@ -222,6 +238,7 @@ def leaks(
             branches=branches,
             one_way=one_way,
             following=follow,
+            cover=cover,
         )
     )
     rows = [one.row for one in found]
@@ -229,6 +246,7 @@ def leaks(
         for name in (
             *([] if branches else ["branches"]),
             *([] if one_way and follow else ["one_way"]),
+            *([] if cover and follow else ["widened"]),
             *([] if follow else _OF_FOLLOWING),
         ):
             del row[name]
@@ -246,6 +264,13 @@ def leaks(
 
 _FIRST_LEFT_OUT = ("refusals", "declared public", "cycles", "both", "board")
 """Columns that a narrow terminal omits, in this order."""
+
+
+def _refuse_cover(image: Path | None, *, cover: bool, follow: bool) -> None:
+    """Refuse other sizes where there are none."""
+    if cover and (image is not None or not follow):
+        what = "a program is followed as it is called" if image else "nothing is followed"
+        raise InputError(what, "--cover", "leave it out")
 
 
 def _tried(found: "list[Surveyed]") -> str:
@@ -362,6 +387,7 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
             "branches that went one way:",
             lambda one: one.leak.followed.one_way if one.one_way else (),
         ),
+        ("reached by other sizes alone:", lambda one: one.leak.followed.widened),
         (
             "secrets went to device registers, and what comes of them is not followed:",
             lambda one: one.leak.followed.devices,

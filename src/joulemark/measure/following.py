@@ -239,6 +239,8 @@ class Followed:
     """Device registers that secrets were written to; what devices make of them is not followed."""
     lost: tuple[int, ...] = ()
     """Stores to so wide a range of secret addresses that following lost what they may change."""
+    widened: tuple[str, ...] = ()
+    """Other inputs that reached what those before them had not, and how much."""
 
 
 NOTHING = Followed(0)

@@ -11,7 +11,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from joulemark._engine import Image, Wiring
@@ -115,12 +115,16 @@ def _largest(algorithm: Algorithm, length: int) -> bytes | None:
     return low.to_bytes(length, "big")
 
 
-def _exchange(algorithm: Algorithm, name: str, secret: Fill) -> Exchange:
+def _exchange(
+    algorithm: Algorithm, name: str, secret: Fill, size: tuple[int, int] | None = None
+) -> Exchange:
+    """Return a case; `size`: bytes of the message and of associated data."""
     operation = algorithm.contract.operation(name)
     length = MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16
     if algorithm.whole_blocks and not operation.sized:
         length = algorithm.sizes["block_bytes"]
-    sizes = {**algorithm.sizes, "message": length, "ad": AD_BYTES if operation.with_ad else 0}
+    length, ad = size or (length, AD_BYTES if operation.with_ad else 0)
+    sizes = {**algorithm.sizes, "message": length, "ad": ad}
     return algorithm.contract.exchange(
         name,
         sizes=sizes,
@@ -153,6 +157,34 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
         # Zero, and anything from the curve's order up, is not a secret key.
         with suppress(ValueError):
             yield _exchange(algorithm, name, fill)
+
+
+def other_sizes(algorithm: Algorithm, name: str) -> Iterator[tuple[str, list[Exchange]]]:
+    """Yield pairs of cases that differ in secrets, of sizes that `trials` leaves out.
+
+    Around a block and its multiples code takes other ways: for what is padded, for what is empty.
+    """
+    operation = algorithm.contract.operation(name)
+    if not operation.sized:
+        return
+    block = algorithm.sizes.get("block_bytes", 16)
+    lengths = [block, 3 * block, 0, 9 * block]
+    if not algorithm.whole_blocks:
+        lengths = [block + 1, 0, 1, block - 1, block, 3 * block, 2 * block - 1, 9 * block + 7]
+    ads = [0, block, AD_BYTES, 2 * block + 3] if operation.with_ad else [0]
+    for number, length in enumerate(dict.fromkeys(lengths)):
+        ad = ads[number % len(ads)]
+        text = ("1 byte" if length == 1 else f"{length} bytes") + (
+            f" and {ad} of associated data" if operation.with_ad else ""
+        )
+        pair = []
+        for seed in range(2):
+            secret = random.Random(f"{algorithm} {length} {seed}").randbytes
+            # Some sizes are none of the algorithm's.
+            with suppress(ValueError):
+                pair.append(_exchange(algorithm, name, secret, (length, ad)))
+        if len(pair) == 2:
+            yield text, pair
 
 
 def at_random(algorithm: Algorithm, name: str, count: int) -> list[Exchange]:
@@ -278,6 +310,7 @@ def observe(
     branches: bool = False,
     enough_cycles: int | None = None,
     following: bool = True,
+    cover: bool = False,
 ) -> Leak:
     """Execute an operation with many secrets.
 
@@ -291,6 +324,7 @@ def observe(
         enough_cycles: no further trial after these; two patterns and the random secrets are tried
             first, whatever they take.
         following: whether to follow secrets through the machine, in one run more.
+        cover: whether to follow them at other sizes too.
 
     Raises:
         InputError: the algorithm has no oracle for it.
@@ -375,6 +409,7 @@ def observe(
             operation,
             puts,
             refused=groups,
+            more=list(other_sizes(algorithm, operation)) if cover else [],
             wiring=wiring,
             budget_cycles=implementation.cycles_max(operation),
         ),
@@ -388,6 +423,7 @@ def follow(
     puts: Sequence[Exchange],
     *,
     refused: Sequence[list[Exchange]] = (),
+    more: Sequence[tuple[str, list[Exchange]]] = (),
     wiring: Wiring | None = None,
     budget_cycles: int = BUDGET_CYCLES,
 ) -> Followed:
@@ -401,6 +437,7 @@ def follow(
         operation: its name.
         puts: trials, which differ only in secrets.
         refused: groups of cases that are refused.
+        more: what else to try for what it reaches, with a name: cases that differ in secrets.
         wiring: devices around the chip.
         budget_cycles: cycles that the operation may take.
 
@@ -410,12 +447,27 @@ def follow(
     program = Image.load(image.path)
     places = Located(image.path, board.core, program.symbols)
     room = {slot: program.symbols[f"slot_{slot}_bytes"] for slot in puts[0].inputs}
+
+    # The same in all cases, so that what was found in one is kept in the next: of a longer message,
+    # all of it.
+    sets = [puts, *(pair for _, pair in more)]
+    spans = {
+        slot: max(
+            (list(varying([put.inputs[slot] for put in those])) for those in sets),
+            key=lambda found: found[-1][0] + found[-1][1] if found else 0,
+        )
+        for slot in room
+    }
     secret = [
         Marked(slot, first, at + first, length)
         for slot, at in room.items()
-        for first, length in varying([put.inputs[slot] for put in puts])
+        for first, length in spans[slot]
     ]
-    cases = [(puts[-1], Status.OK), *((group[-1], Status.BAD_TAG) for group in refused)]
+    cases = [
+        ("", puts[-1], Status.OK),
+        *(("", group[-1], Status.BAD_TAG) for group in refused),
+        *((name, pair[-1], Status.OK) for name, pair in more),
+    ]
 
     def once(public_code: list[tuple[int, int]]) -> Followed:
         public = Declarations(program, board.core)
@@ -431,7 +483,9 @@ def follow(
         if not machine.follows_secrets:
             return NOTHING
         device = Device(machine, attempts=1)
-        for put, wanted in cases:
+        widened: list[str] = []
+        reached, one_way = 0, set[tuple[int, bool]]()
+        for name, put, wanted in cases:
             for slot, data in put.inputs.items():
                 device.write(slot, data)
             machine.follow(marks(secret), public_code)
@@ -442,7 +496,14 @@ def follow(
                 at = program.symbols[f"slot_{slot}_bytes"]
                 if machine.read_memory(at, len(expected)) != expected:
                     raise VerificationError(f"{image.path}: {operation} gave a wrong {slot}")
-        return located(machine.secrets, places, len(cases))
+            if more:
+                now = machine.secrets
+                gained = now.reached - reached, len(one_way - set(now.one_way))
+                if name and any(gained):
+                    what = "{} more instructions, {} more branches both ways".format(*gained)
+                    widened.append(f"{name}: {what}")
+                reached, one_way = now.reached, set(now.one_way)
+        return replace(located(machine.secrets, places, len(cases)), widened=tuple(widened))
 
     return with_what_is_declared(once, places)
 

@@ -74,6 +74,7 @@ class Surveyed:
             "reached": leak.followed.reached,
             "one_way": [branch.row for branch in leak.followed.one_way] if self.one_way else [],
             "one_way_branches": len(leak.followed.one_way),
+            "widened": list(leak.followed.widened),
             "devices": list(leak.followed.devices),
             "lost": len(leak.followed.lost),
         }
@@ -90,6 +91,7 @@ def survey(
     branches: bool = False,
     one_way: bool = False,
     following: bool = True,
+    cover: bool = False,
 ) -> Iterator[Surveyed]:
     """Build and observe; an empty argument stands for the default.
 
@@ -103,6 +105,7 @@ def survey(
         branches: whether to look at what decides branches, which is slow.
         one_way: whether rows name the branches that went one way.
         following: whether secrets are followed too.
+        cover: whether they are followed at other sizes too, for the code that these reach.
 
     Raises:
         InputError: a name matches nothing.
@@ -131,6 +134,7 @@ def survey(
                     special=True,
                     branches=branches,
                     following=following,
+                    cover=cover,
                 ),
                 one_way=one_way,
             )
