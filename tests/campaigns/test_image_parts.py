@@ -1,5 +1,6 @@
 """Images as subjects: what their parts take, and how much of each thread's stack is used."""
 
+import json
 import random
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -192,7 +193,8 @@ def test_other_rules_are_another_case_and_no_change(tmp_path: Path) -> None:
     stores = [str(tmp_path / name) for name in ("default.db", "own.db")]
     for store, options in zip(stores, ((), ("--parts", str(rules))), strict=True):
         asked = ("image", str(image), "--board", BOARD, "--for", "2ms", "--store", store)
-        joulemark(*asked, *options)
+        shown = json.loads(joulemark(*asked, *options, "--format", "json").stdout)
+        assert set(shown) > {"Images"}
     assert "they have no case in common" in joulemark("compare", *stores, code=3).stderr
 
 

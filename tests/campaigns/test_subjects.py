@@ -143,7 +143,7 @@ def test_tables_of_an_architecture_are_made_in_other_processes(tmp_path: Path) -
         ("[[slots]]\nboard = 'telosb'", r"slots: unknown key.*\[\[slot\]\]"),
         ("[[slot]]\nbord = 'telosb'", r"\[\[slot\]\] 1, board: this key is missing"),
         ("[[slot]]\nboard = 'telosb'\nlevel = 'mic-33'", r"\[\[slot\]\] 1, level"),
-        ("[[image]]\npath = 'a.elf'\nboard = 'telosb'", "either for or stop_at"),
+        ("[[image]]\npath = 'a.elf'\nboard = 'telosb'", "for .--for. or stop_at"),
         ("[[network]]\nnetwork = 'x'\nfor_ms = 0", "for_ms.*must be at least 1"),
     ],
 )

@@ -118,6 +118,10 @@ def test_signing_is_measured_with_a_key_that_was_expanded_before(
     (signing / "sign.c").write_text(SIGNATURE.replace("DRAW", "(void)"))
     told = joulemark(*run, "--operation", "sign", code=6).stderr
     assert "wrong signature" in told
+    of = ("--mupq", str(signing), "--primitive", "ml-dsa-44", "--implementation", "mupq*")
+    assert "mupq-clean" in joulemark("leaks", *of, *asked[:-2], "--operation", "keygen").stdout
+    nowhere = joulemark("leaks", "--mupq", str(tmp_path / "nowhere"), *asked[:2], code=3).stderr
+    assert "there is no such folder" in nowhere
 
 
 @pytest.fixture

@@ -39,10 +39,12 @@ def source(folder: Path) -> Path:
         folder: the implementation's, such as `crypto_kem/ml-kem-512/m4fspeed`.
 
     Raises:
-        InputError: it has no api.h or no sources, or its scheme is no primitive here.
+        InputError: it is no folder, has no api.h or no sources, or its scheme is no primitive here.
     """
     # Not resolved: sources that are links include what is beside the link.
     folder = Path(os.path.normpath(Path.cwd() / folder))
+    if not folder.is_dir():
+        raise InputError("there is no such folder", f"--mupq {folder}")
     for unit, path in _NATIVE.items():
         if (folder / unit).is_file():
             return _native(folder, unit, library().primitives[path])

@@ -161,7 +161,8 @@ def _about_power(named: list[dict[str, str]], found: "list[Modelled]") -> Iterat
     yield prose(
         f"\nmodel, not measured: switching in the core alone, no noise; weights {first.weights}; "
         f"{first.traces} traces, half with random secrets; |t| of 4.5 or more tells them from "
-        "fixed ones; grade: model"
+        "fixed ones, in the table that of the weighted sum, below that of what is named alone; "
+        "grade: model"
     )
     if any(each.key_bytes for each in found):
         attacks = {each.attack_traces for each in found if each.key_bytes}

@@ -272,7 +272,9 @@ def capture(options: "ProtocolOptions", path: "Path") -> None:
                 slot_us=None,
                 comment="",
             )
-    keys.beside(path, lines)
+    beside = keys.beside(path, lines)
+    told = f"capture: {path}" + (f", with {', '.join(map(str, beside))}" if beside else "")
+    typer.echo(f"{told}; the run of --seed {options.seed}", err=True)
 
 
 def _trials(work: "Work", records: "Sequence[Record[Subject]]") -> "list[Trials]":

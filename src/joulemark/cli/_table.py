@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from joulemark.cli._output import say
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -21,9 +23,9 @@ _FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "bytes", "
 _SHORTER = {
     "addresses independent of data": "addresses kept",
     "independent of data": "kept",
-    "addresses depend on data": "addresses leak",
-    "time depends on data": "time leaks",
-    "other cases depend on data": "others leak",
+    "addresses depend on data": "addresses vary",
+    "time depends on data": "time varies",
+    "other cases depend on data": "others vary",
     "claimed, not tried": "claimed",
     "handles none": "none",
 }
@@ -115,7 +117,7 @@ def show(
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
     for line in (described(rows, cases, cut=cut), *bounds.lines(map(bounds.of_record, rows))):
-        console.print(line, highlight=False, soft_wrap=True)
+        say(line)
 
 
 def _fastest(records: "Iterable[PrimitiveRecord]") -> "list[PrimitiveRecord]":

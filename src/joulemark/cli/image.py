@@ -3,6 +3,8 @@
 joulemark image app.elf --board nrf52840-dk --for 10s
 """
 
+import json
+
 import typer
 
 from joulemark.cli import app
@@ -34,10 +36,11 @@ def image(
     with Store(store) as kept:
         found = conduct(work, kept).records(kept)
     good = [record for record in found if record.status == "ok"]
-    for title, some, _ in rows.tables(good):
-        typer.echo(
-            table(some, form) if form is not Form.TEXT else f"{title}\n{table(some, form)}\n"
-        )
+    tables = {title: some for title, some, _ in rows.tables(good)}
+    if form is Form.JSON:
+        typer.echo(json.dumps(tables, indent=1, ensure_ascii=False))
+    for title, some in tables.items() if form is not Form.JSON else ():
+        typer.echo(f"{title}\n{table(some, form)}\n")
     if form is Form.TEXT:
         for note in dict.fromkeys(note for record in good for note in record.notes):
             say(note)

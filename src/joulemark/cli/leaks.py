@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import OptimisationsOption, SourceOption
+from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
 from joulemark.cli._power import named_bytes, refuse_power, refuse_trials, show_power
 from joulemark.errors import ClaimError, InputError
@@ -162,6 +162,7 @@ def leaks(
         typer.Option("--save", metavar="FILE", help="With --power: modelled traces, as .npz."),
     ] = None,
     source: SourceOption = None,
+    mupq: MupqOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
     """Show what each build reveals of its secrets: one row per operation.

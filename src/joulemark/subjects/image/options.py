@@ -49,5 +49,5 @@ class ImageOptions(Options):
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         if bool(self.for_) == bool(self.stop_at):
-            raise ValueError("either for or stop_at says when it ends: give one")
+            raise ValueError("for (--for) or stop_at (--stop-at) says when it ends: give one")
         return self
