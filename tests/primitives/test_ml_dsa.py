@@ -8,6 +8,7 @@ import hashlib
 import json
 import lzma
 import random
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from dilithium_py.ml_dsa import ML_DSA_44, ML_DSA_65, ML_DSA_87
 from dilithium_py.ml_dsa.ml_dsa import ML_DSA
 from typer.testing import CliRunner
 
+from command import joulemark
 from generate_docs import Signing
 from joulemark.catalogue.primitives import Algorithm
 from joulemark.cli import app
@@ -209,3 +211,10 @@ def test_signing_time_is_linear_in_attempts(tmp_path: Path) -> None:
     assert correlation(*zip(*line.points(record), strict=True)) > 0.98
     # The first attempt also makes hints and z; no other does.
     assert line.further < line.first < 3 * line.further
+
+
+def test_a_signing_time_says_that_chance_decides_it(tmp_path: Path) -> None:
+    asked = ("--primitive", "ml-dsa-44", "--implementation", "armv7em", "--operation", "sign")
+    board = ("--board", "nrf52840-dk", "--compiler", "gcc", "--opt", "O3", "--seed", "1")
+    said = joulemark("run", *asked, *board, "--store", str(tmp_path / "s.db")).stdout
+    assert re.search(r"ml-dsa-44/armv7em sign: trials of [0-9, ]+ attempts", said)

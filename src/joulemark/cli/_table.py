@@ -1,6 +1,6 @@
 """The table at the end of `joulemark run`: one line for each implementation."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from joulemark.cli._output import say
@@ -116,7 +116,8 @@ def show(
     console.print(fitting)
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
-    for line in (described(rows, cases, cut=cut), *bounds.lines(map(bounds.of_record, rows))):
+    about = (described(rows, cases, cut=cut), *_by_chance(rows))
+    for line in (*about, *bounds.lines(map(bounds.of_record, rows))):
         say(line)
 
 
@@ -179,6 +180,19 @@ def described(rows: "Sequence[PrimitiveRecord]", cases: int, *, cut: bool = Fals
         return text
     more = "1 more case" if hidden == 1 else f"{hidden:,} more cases"
     return f"{text}; {more}: --size, --ad-size, --operation, --opt choose, the report has all"
+
+
+def _by_chance(rows: "Iterable[PrimitiveRecord]") -> "Iterator[str]":
+    """Yield of what chance decides the attempts how many its trials took."""
+    for row in rows:
+        tried = sorted(int(sample["attempts"]) for sample in row.samples if "attempts" in sample)
+        if tried:
+            of = row.subject
+            yield (
+                f"{of.primitive}/{of.implementation} {of.operation}: trials of "
+                f"{', '.join(map(str, tried))} attempts, which chance decides; no bound below has "
+                "that in it"
+            )
 
 
 def _range(values: Iterable[int]) -> str:
