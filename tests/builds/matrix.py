@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from build_checks import Check, all_checks
-from emulated import ARM, BOARD, COMPILERS, DSP, PICO, BuildOf, board_for, is_for, is_large
+from emulated import ARM, BOARD, COMPILERS, DSP, PICO, PICO_2, BuildOf, board_for, is_for, is_large
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation
 from joulemark.images.toolchain import OPTIMISATIONS
@@ -95,7 +95,7 @@ def builds() -> list[BuildOf]:
     found = [
         BuildOf(way, compiler, optimisation, board_for(way, board))
         for way in IMPLEMENTATIONS
-        for board in (BOARD, ARM, DSP, PICO)
+        for board in (BOARD, ARM, DSP, PICO, PICO_2)
         if is_for(way, board)
         for compiler in COMPILERS[board.core]
         for optimisation in OPTIMISATIONS

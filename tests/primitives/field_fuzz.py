@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from emulated import ARM, BOARD, DSP, PICO
+from emulated import ARM, BOARD, DSP, PICO, PICO_2
 from joulemark._engine import Image, Machine
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.chips import load_chip
@@ -28,7 +28,7 @@ BUDGET_CYCLES = 20_000_000
 FOLDER = FIRMWARE / "primitives" / "field"
 MONTGOMERY = {curve.name: curve.p for curve in (P256, SECP160R1, SECP256K1)}
 PRIMES = {"p25519": 2**255 - 19, **MONTGOMERY}
-BOARDS = {"msp430": BOARD, "armv7m": ARM, "armv7em": DSP, "armv6m": PICO}
+BOARDS = {"msp430": BOARD, "armv7m": ARM, "armv7em": DSP, "armv6m": PICO, "riscv": PICO_2}
 POLYNOMIAL_BYTES = {"msp430": 2, "armv7m": 32}
 """Length of the factors of one product of gf2-233."""
 FIELDS = sorted(

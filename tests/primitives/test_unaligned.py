@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from emulated import ARM, BOARD, DSP, PICO, is_for
+from emulated import ARM, BOARD, DSP, PICO, PICO_2, is_for
 from joulemark._engine import Image, Machine
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.chips import load_chip
@@ -21,7 +21,7 @@ MESSAGE_BYTES = 200
 ASSEMBLY = [
     pytest.param(way, board, id=f"{way}-{board.name}")
     for way in IMPLEMENTATIONS
-    for board in (BOARD, ARM, DSP, PICO)
+    for board in (BOARD, ARM, DSP, PICO, PICO_2)
     if way.algorithm.kind in {"block-cipher", "hash"}
     and way.algorithm.name == next(iter(way.algorithm.primitive.file.variant), way.algorithm.name)
     and is_for(way, board)
@@ -49,7 +49,7 @@ def build(folder: Path, way: Implementation, board: Board) -> Image:
     }
     base = (*target.include_folders, folder, FIRMWARE / "hal", FIRMWARE / "primitives")
     includes = [*(f for part in way.parts for f in part.include_folders), *base]
-    start = [s for s in target.sources if s.suffix == ".S" or "start" in s.name]
+    start = [s for s in target.sources if s.suffix == ".S" or s.stem in {"start", "memory"}]
     sources = [s for part in way.parts for s in part.sources]
     objects = []
     for number, source in enumerate((Path(__file__).with_name("unaligned.c"), *sources, *start)):

@@ -17,12 +17,15 @@ DSP = boards.load_board("nrf52840-dk")
 """Likewise for code that uses the DSP extension."""
 PICO = boards.load_board("raspberry-pi-pico")
 """Likewise for assembly of ARMv6-M."""
+PICO_2 = boards.load_board("raspberry-pi-pico-2")
+"""Likewise for assembly of RISC-V."""
 ROOMY = boards.load_board("openmote-cc2538")
 """In place of ARM for what needs more RAM than it has."""
 COMPILERS = {
     BOARD.core: ("clang", *(("gcc",) if shutil.which("msp430-elf-gcc") else ())),
     ARM.core: ("gcc", "clang"),
     PICO.core: ("gcc", "clang"),
+    PICO_2.core: ("gcc", "clang"),
 }
 
 
@@ -65,7 +68,7 @@ class BuildOf:
 
 def is_for(way: Implementation, board: boards.Board) -> bool:
     """Return whether it is tested on a board; what runs on ARM is tested there alone."""
-    elsewhere = board in (DSP, PICO) and way.runs_on(ARM.instruction_set)
+    elsewhere = board in (DSP, PICO, PICO_2) and way.runs_on(ARM.instruction_set)
     return way.runs_on(board.instruction_set) and not elsewhere
 
 

@@ -1,0 +1,373 @@
+/* AES rounds with tables. A column is a register, row 0 in its lowest byte; TABLE points to the
+   middle of four tables, one for each row, so that offsets reach all of them. Nothing loaded is used
+   by the next instruction, which would wait a cycle for it. */
+
+#define AES_ROUNDS (AES_KEY_BITS / 32 + 6)
+
+#define KEY a0
+#define OUT a1
+#define IN a2
+#define END a3 /* of the input */
+#define TABLE a4
+#define A a5
+#define B a6
+#define C a7
+#define D t0
+#define E t1
+#define F t2
+#define G t3
+#define H t4
+#define I t5
+#define J t6
+
+    .option norelax
+
+/* The byte of a row. For the middle rows h3.bextmi, of Hazard3's extension Xh3bextm: a field of up
+   to eight bits. */
+.macro byte to, column, row
+    .if     \row == 0
+    andi    \to, \column, 0xff
+    .elseif \row == 3
+    srli    \to, \column, 24
+    .else
+    .insn   i 0x0b, 4, \to, \column, (8 - 1) << 6 | 8 * \row
+    .endif
+.endm
+
+.macro index to, column, row
+    byte    \to, \column, \row
+    sh2add  \to, \to, TABLE
+.endm
+
+.macro look_up to, row
+    lw      \to, 1024 * (\row - 2)(\to)
+.endm
+
+/* Column \e of a round from a byte of each of these, with the key at \key. */
+.macro full_column e, key, w, x, y, z
+    byte    \e, \w, 0
+    byte    I, \x, 1
+    byte    J, \y, 2
+    sh2add  \e, \e, TABLE
+    sh2add  I, I, TABLE
+    sh2add  J, J, TABLE
+    look_up \e, 0
+    look_up I, 1
+    look_up J, 2
+    xor     \e, \e, I
+    index   I, \z, 3
+    xor     \e, \e, J
+    lw      J, \key(KEY)
+    look_up I, 3
+    xor     \e, \e, J
+    xor     \e, \e, I
+.endm
+
+/* The same of the last round, with byte 1 of the first table. */
+.macro last_column e, key, w, x, y, z
+    index   \e, \w, 0
+    index   I, \x, 1
+    index   J, \y, 2
+    lbu     \e, -2047(\e)
+    lbu     I, -2047(I)
+    lbu     J, -2047(J)
+    packh   \e, \e, I
+    index   I, \z, 3
+    lbu     I, -2047(I)
+    slli    J, J, 16
+    or      \e, \e, J
+    lw      J, \key(KEY)
+    slli    I, I, 24
+    or      \e, \e, I
+    xor     \e, \e, J
+.endm
+
+/* The same of the last inverse round; TABLE is 256 bytes behind the S-box. */
+.macro last_inverse_column e, key, w, x, y, z
+    byte    \e, \w, 0
+    byte    I, \x, 1
+    byte    J, \y, 2
+    add     \e, \e, TABLE
+    add     I, I, TABLE
+    add     J, J, TABLE
+    lbu     \e, -256(\e)
+    lbu     I, -256(I)
+    lbu     J, -256(J)
+    packh   \e, \e, I
+    byte    I, \z, 3
+    add     I, I, TABLE
+    lbu     I, -256(I)
+    slli    J, J, 16
+    or      \e, \e, J
+    lw      J, \key(KEY)
+    slli    I, I, 24
+    or      \e, \e, I
+    xor     \e, \e, J
+.endm
+
+/* A round from a to d into e to h, with the round key at \key. */
+.macro encrypt_round key, a, b, c, d, e, f, g, h, column=full_column
+    \column \e, \key, \a, \b, \c, \d
+    \column \f, \key + 4, \b, \c, \d, \a
+    \column \g, \key + 8, \c, \d, \a, \b
+    \column \h, \key + 12, \d, \a, \b, \c
+.endm
+
+.macro decrypt_round key, a, b, c, d, e, f, g, h, column=full_column
+    \column \e, \key, \a, \d, \c, \b
+    \column \f, \key + 4, \b, \a, \d, \c
+    \column \g, \key + 8, \c, \b, \a, \d
+    \column \h, \key + 12, \d, \c, \b, \a
+.endm
+
+/* Rounds from \first to the last but one, with A to D to begin with and E to H in the end; the round
+   keys begin at \keys. */
+.macro rounds round, keys, first
+    .irp    number, 1, 3, 5, 7, 9, 11
+    .if     \number >= \first && \number < AES_ROUNDS - 1
+    \round  \keys + 16 * \number, A, B, C, D, E, F, G, H
+    \round  \keys + 16 * \number + 16, E, F, G, H, A, B, C, D
+    .endif
+    .endr
+    \round  \keys + 16 * (AES_ROUNDS - 1), A, B, C, D, E, F, G, H
+.endm
+
+/* A word at any address. */
+.macro gather_word to, at, from
+    lbu     \to, \at(\from)
+    lbu     I, \at + 1(\from)
+    lbu     J, \at + 2(\from)
+    packh   \to, \to, I
+    lbu     I, \at + 3(\from)
+    slli    J, J, 16
+    or      \to, \to, J
+    slli    I, I, 24
+    or      \to, \to, I
+.endm
+
+.macro scatter_word word, at
+    sb      \word, \at(OUT)
+    srli    \word, \word, 8
+    sb      \word, \at + 1(OUT)
+    srli    \word, \word, 8
+    sb      \word, \at + 2(OUT)
+    srli    \word, \word, 8
+    sb      \word, \at + 3(OUT)
+.endm
+
+.macro load_keys keys
+    lw      E, \keys(KEY)
+    lw      F, \keys + 4(KEY)
+    lw      G, \keys + 8(KEY)
+    lw      H, \keys + 12(KEY)
+.endm
+
+.macro add_words
+    xor     A, A, E
+    xor     B, B, F
+    xor     C, C, G
+    xor     D, D, H
+.endm
+
+.macro leave
+    li      A, 0 /* clear registers that held secrets */
+    li      B, 0
+    li      C, 0
+    li      D, 0
+    li      E, 0
+    li      F, 0
+    li      G, 0
+    li      H, 0
+    li      I, 0
+    li      J, 0
+    ret
+.endm
+
+/* aes_encrypt or aes_decrypt with the round keys at \keys. TABLE is \middle bytes into \table. */
+.macro blocks round, keys, table, middle
+    beqz    a3, 9f
+    sh2add  END, a3, zero
+    sh2add  END, END, IN
+    la      TABLE, \table + \middle
+    .balign 4
+1:
+    andi    I, IN, 3
+    bnez    I, 4f
+    lw      A, 0(IN)
+    lw      B, 4(IN)
+    lw      C, 8(IN)
+    lw      D, 12(IN)
+2:
+    load_keys \keys
+    addi    IN, IN, 16
+    add_words
+    rounds  \round, \keys, 1
+    .ifc    \round, encrypt_round
+    \round  \keys + 16 * AES_ROUNDS, E, F, G, H, A, B, C, D, last_column
+    .else
+    addi    TABLE, TABLE, -2048
+    \round  \keys + 16 * AES_ROUNDS, E, F, G, H, A, B, C, D, last_inverse_column
+    addi    TABLE, TABLE, 1024
+    addi    TABLE, TABLE, 1024
+    .endif
+    andi    I, OUT, 3
+    bnez    I, 5f
+    sw      A, 0(OUT)
+    sw      B, 4(OUT)
+    sw      C, 8(OUT)
+    sw      D, 12(OUT)
+3:
+    addi    OUT, OUT, 16
+    bltu    IN, END, 1b
+    leave
+4:
+    gather_word A, 0, IN
+    gather_word B, 4, IN
+    gather_word C, 8, IN
+    gather_word D, 12, IN
+    j       2b
+5:
+    scatter_word A, 0
+    scatter_word B, 4
+    scatter_word C, 8
+    scatter_word D, 12
+    j       3b
+9:
+    ret
+.endm
+
+/* void aes_encrypt(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) */
+    .section .text.aes_encrypt, "ax", %progbits
+    .global aes_encrypt
+    .type   aes_encrypt, %function
+    .balign 4
+aes_encrypt:
+    blocks  encrypt_round, 0, aes_table, 2048
+    .size   aes_encrypt, . - aes_encrypt
+
+/* What aes_counter keeps for all blocks: the columns after two rounds, without what column 0 after
+   one adds to them; that column without what the counter's last byte adds; that byte and the byte
+   of the key that is added to it. */
+#define COLUMN_A s0
+#define COLUMN_B s1
+#define COLUMN_C s2
+#define COLUMN_D s3
+#define FIRST s4
+#define LAST s5
+#define LAST_KEY s6
+
+/* Columns of the next round, from common ones, by what column \e adds to them. */
+.macro add_column e, a, b, c, d
+    index   I, \e, 0
+    index   J, \e, 1
+    look_up I, 0
+    look_up J, 1
+    xor     A, \a, I
+    index   I, \e, 2
+    xor     D, \d, J
+    index   J, \e, 3
+    look_up I, 2
+    look_up J, 3
+    xor     C, \c, I
+    xor     B, \b, J
+.endm
+
+/* void aes_counter(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter,
+                    size_t blocks)
+
+   Where counters differ only in their last byte, one column differs after one round, by one table
+   lookup, and each of the four by one more after the next. */
+    .section .text.aes_counter, "ax", %progbits
+    .global aes_counter
+    .type   aes_counter, %function
+    .balign 4
+aes_counter:
+    addi    sp, sp, -32
+    sw      s0, 0(sp)
+    sw      s1, 4(sp)
+    sw      s2, 8(sp)
+    sw      s3, 12(sp)
+    sw      s4, 16(sp)
+    sw      s5, 20(sp)
+    sw      s6, 24(sp)
+    gather_word A, 0, a3
+    gather_word B, 4, a3
+    gather_word C, 8, a3
+    gather_word D, 12, a3
+    sh2add  END, a4, zero
+    sh2add  END, END, IN
+    la      TABLE, aes_table + 2048
+    load_keys 0
+    srli    LAST, D, 24
+    srli    LAST_KEY, H, 24
+    add_words
+    encrypt_round 16, A, B, C, D, E, F, G, H
+    xor     I, LAST, LAST_KEY
+    sh2add  I, I, TABLE
+    look_up I, 3
+    xor     FIRST, E, I
+    encrypt_round 32, E, F, G, H, A, B, C, D
+    add_column E, A, B, C, D
+    mv      COLUMN_A, A
+    mv      COLUMN_B, B
+    mv      COLUMN_C, C
+    mv      COLUMN_D, D
+    .balign 4
+1:
+    xor     I, LAST, LAST_KEY
+    sh2add  I, I, TABLE
+    look_up I, 3
+    addi    LAST, LAST, 1
+    xor     E, FIRST, I
+    add_column E, COLUMN_A, COLUMN_B, COLUMN_C, COLUMN_D
+    rounds  encrypt_round, 0, 3
+    encrypt_round 16 * AES_ROUNDS, E, F, G, H, A, B, C, D, last_column
+    andi    I, IN, 3
+    bnez    I, 4f
+    lw      E, 0(IN)
+    lw      F, 4(IN)
+    lw      G, 8(IN)
+    lw      H, 12(IN)
+2:
+    addi    IN, IN, 16
+    add_words
+    andi    I, OUT, 3
+    bnez    I, 5f
+    sw      A, 0(OUT)
+    sw      B, 4(OUT)
+    sw      C, 8(OUT)
+    sw      D, 12(OUT)
+3:
+    addi    OUT, OUT, 16
+    bltu    IN, END, 1b
+    lw      s0, 0(sp)
+    lw      s1, 4(sp)
+    lw      s2, 8(sp)
+    lw      s3, 12(sp)
+    lw      s4, 16(sp)
+    lw      s5, 20(sp)
+    lw      s6, 24(sp)
+    addi    sp, sp, 32
+    leave
+4:
+    gather_word E, 0, IN
+    gather_word F, 4, IN
+    gather_word G, 8, IN
+    gather_word H, 12, IN
+    j       2b
+5:
+    scatter_word A, 0
+    scatter_word B, 4
+    scatter_word C, 8
+    scatter_word D, 12
+    j       3b
+    .size   aes_counter, . - aes_counter
+
+/* void aes_decrypt(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) */
+    .section .text.aes_decrypt, "ax", %progbits
+    .global aes_decrypt
+    .type   aes_decrypt, %function
+    .balign 4
+aes_decrypt:
+    blocks  decrypt_round, 16 * (AES_ROUNDS + 1), aes_inverse_table, 256 + 2048
+    .size   aes_decrypt, . - aes_decrypt
