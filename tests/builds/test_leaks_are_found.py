@@ -217,6 +217,9 @@ def test_leaks_are_shown_build_by_build() -> None:
     table = lines["aes-128/ttable"].split()
     assert "traces" in table
     assert table[-3:] == ["32", "address", "agree"]
+    # A build is named once, above what leaks in it.
+    assert done.output.count("aes-128/ttable, gcc -Os, on stm32vldiscovery") == 1
+    assert "    encrypt: address by key[0..15]" in done.output
     fixsliced = ["none", "same", "-", "-", "nothing", "agree"]
     assert lines["aes-128/armv7m-fixslice"].split()[-6:] == fixsliced
 

@@ -20,7 +20,8 @@ from joulemark._engine import ACTIVITY, Image, Machine
 from joulemark.analysis import side_channel
 from joulemark.catalogue import chips
 from joulemark.catalogue.boards import load_board
-from joulemark.cli import app
+from joulemark.cli import _output, _power, app
+from joulemark.cli._output import Form
 from joulemark.errors import ClaimError, InputError
 from joulemark.measure import power, weights
 from joulemark.measure.following import Place
@@ -125,6 +126,30 @@ def test_a_program_whose_shares_leak_ends_the_command(folder: Path) -> None:
     done = leaks(str(path), *where, "--call", "keeps_apart", *of, "--format", "json")
     (row,) = json.loads(done.output)
     assert (row["grade"], row["traces"], row["instructions"]) == ("model", 80, [])
+
+
+def test_github_shows_the_line_at_which_shares_leak(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(ROOT))
+    path, where = built("stm32vldiscovery", folder), ("--board", "stm32vldiscovery")
+    of = ("--call", "leaks_by_bus", "--secret", "share0^share1:4", "--traces", "80")
+    (shown,) = re.findall("^::error.*$", leaks(str(path), *where, *of, catch=True).output, re.M)
+    number = int(re.findall(r"masked\.S,line=(\d+),title=a secret shows", shown)[0])
+    assert "@ bus distance" in SOURCE.read_text().splitlines()[number - 1]
+
+
+def test_findings_are_the_last_that_a_narrow_terminal_omits(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = built("stm32vldiscovery", folder)
+    found = modelled(path, "stm32vldiscovery", "leaks_by_bus", WORD, traces=80)
+    names = {"board": "stm32vldiscovery", "implementation": "aes-128/armv7m-fixslice"}
+    monkeypatch.setattr(_output, "width", lambda: 60)
+    _power._show_power([names | {"build": "gcc -O2"}], [found], Form.TEXT)
+    head = capsys.readouterr().out.splitlines()[0].split()
+    assert head[-2:] == ["leaking", "instructions"]
 
 
 def test_the_page_shows_what_its_commands_say(

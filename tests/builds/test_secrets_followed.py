@@ -18,7 +18,7 @@ import programs
 from joulemark._engine import Image, Machine, Secrets
 from joulemark.catalogue import chips
 from joulemark.cli import app
-from joulemark.cli.leaks import annotate
+from joulemark.cli._github import annotate
 from joulemark.errors import ClaimError
 from joulemark.images.target_headers import chip_header
 from joulemark.measure.following import Located, Place, leaking, located
@@ -311,6 +311,15 @@ def test_more_cycles_are_not_advised_where_nothing_wakes_the_program(tmp_path: P
 
 def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
     assert str(asked(tmp_path / "none.elf").exception).count("none.elf") == 1
+
+
+@pytest.mark.parametrize("more", [(), ("--power",)])
+def test_a_secret_longer_than_its_variable_is_refused(more: tuple[str, ...], folder: Path) -> None:
+    path = str(built(CORES["m3"], "Os", folder))
+    chosen = ["leaks", path, *more, "--board", "stm32vldiscovery", "--call", "run_branch"]
+    done = CliRunner().invoke(app, [*chosen, "--secret", f"secret:{SECRET_BYTES + 1}"])
+    told = str(done.exception)
+    assert told.startswith("--secret: secret has 16 bytes, not 17; write secret:16, or ADDRESS")
 
 
 @pytest.mark.parametrize(

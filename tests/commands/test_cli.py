@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,30 @@ def test_the_table_says_what_it_shows_and_how_many_cases_it_does_not(store: Path
     shown = joulemark("run", *SMALL, "--store", str(store)).stdout.splitlines()
     rows = [line for line in shown if line.startswith(("aes-128 ", "sha-256 "))]
     (said,) = (line for line in shown if line.startswith("shown: "))
-    assert "of 64 bytes, no AD" in said or "of 16 to 64 bytes, no AD" in said
+    assert "of 64 bytes, the" in said or "of 16 to 64 bytes, the" in said
     assert f"; {len(records(store)) - len(rows)} more cases: --size" in said
     assert " -Os" in said
+
+
+def test_the_table_says_sizes_of_operations_that_take_any(store: Path) -> None:
+    with Store(store) as opened:
+        row = of_primitives(opened.records())[0]
+
+    def said(kind: str, operation: str, message_bytes: int) -> str:
+        of: dict[str, Any] = {"kind": kind, "operation": operation, "message_bytes": message_bytes}
+        return _table.described([replace(row, subject=replace(row.subject, **of))], 1)
+
+    assert said("kem", "decapsulate", 0).startswith("shown: decapsulate, the fastest")
+    assert said("aead", "encrypt", 0).startswith("shown: encrypt of 0 bytes, no AD, the")
+    assert said("hash", "hash", 8).startswith("shown: hash of 8 bytes, the")
+
+
+def test_a_list_says_what_is_measured_where_it_is_named() -> None:
+    rows = json.loads(joulemark("list", "primitives", "--format", "json").stdout)
+    measured = {row["primitive"]: row["measured"] for row in rows}
+    assert measured["aes-128"] == "by default"
+    assert measured["aes-192-ccm"] == measured["lms-h10-w8"] == "if named"
+    assert measured["ml-dsa-44"] == "by default; on armv7em, armv7m if named"
 
 
 def test_a_long_table_is_cut_to_the_best_of_each_kind(

@@ -52,7 +52,8 @@ def prose(text: str) -> str:
         if most is None or is_cells or len(line) <= most:
             lines.append(line)
         else:
-            lines += textwrap.wrap(line, most, subsequent_indent=inner)
+            # Paths and options stay whole.
+            lines += textwrap.wrap(line, most, subsequent_indent=inner, break_on_hyphens=False)
     return "\n".join(lines)
 
 

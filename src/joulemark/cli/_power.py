@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from joulemark.cli._github import annotate
 from joulemark.cli._output import Form, prose, table
 from joulemark.errors import ClaimError, InputError
 
@@ -78,6 +79,8 @@ def show_power(
         found = [_power_of_program(image, chosen["board"], of_program, max_cycles, options)]
     _show_power([named for named, _ in found], [each for _, each in found], form)
     if image is not None and found[0][1].leaking1 and any("^" in s for s in of_program["secret"]):
+        if form is Form.TEXT:
+            annotate(found[0][1].instructions)
         raise ClaimError(
             f"{of_program['call']} of {image} has its secret in shares, and modelled power shows it"
         )
@@ -118,7 +121,8 @@ def _power_of_program(
     return {"board": board.name, "function": call}, power.model(target, call, **options)
 
 
-_FIRST_LEFT_OUT_OF_POWER = ("grade", "board", "2nd order", "leaking")
+_FIRST_LEFT_OUT_OF_POWER = ("grade", "board", "cycles", "2nd order", "modelled t", "key bytes")
+"""Columns that a narrow terminal omits, in this order; what leaks stays."""
 
 
 def _show_power(named: list[dict[str, str]], found: "list[Modelled]", form: Form) -> None:
@@ -185,7 +189,7 @@ def _about_power(named: list[dict[str, str]], found: "list[Modelled]") -> Iterat
         for number, line in enumerate(_by_line(each.instructions)):
             if number == 0:
                 yield f"\nleaks by modelled power: {where}"
-            yield f"  {line}"
+            yield prose(f"  {line}")
 
 
 def _about_fit(fitted: "Fitted") -> Iterator[str]:

@@ -166,10 +166,8 @@ def described(rows: "Sequence[PrimitiveRecord]", cases: int, *, cut: bool = Fals
     if not rows:
         return f"no standard kept its secrets in any of {cases:,} cases; the report has all"
     operations = ", ".join(sorted({r.subject.operation for r in rows}))
-    sizes = _range(r.subject.message_bytes for r in rows)
-    ad = _range(r.subject.ad_bytes for r in rows)
     builds = ", ".join(sorted({str(r.build) for r in rows if r.build is not None}))
-    text = f"shown: {operations} of {sizes} bytes, {'no' if ad == '0' else f'{ad} bytes of'} AD"
+    text = f"shown: {operations}{_sizes(rows)}"
     if cut:
         text += ", of each kind the standard that keeps its secrets (or claims to, where no trial"
         text += " can tell) for the least energy"
@@ -193,6 +191,23 @@ def _by_chance(rows: "Iterable[PrimitiveRecord]") -> "Iterator[str]":
                 f"{', '.join(map(str, tried))} attempts, which chance decides; no bound below has "
                 "that in it"
             )
+
+
+def _sizes(rows: "Sequence[PrimitiveRecord]") -> str:
+    """Say the sizes of messages and of associated data, of the operations that take any."""
+    from joulemark.catalogue.kinds import known
+
+    def takes(row: "PrimitiveRecord") -> tuple[bool, bool]:
+        kind = known().get(row.subject.kind)
+        operation = None if kind is None else kind.file.operation.get(row.subject.operation)
+        return (True, True) if operation is None else (operation.sized, operation.with_ad)
+
+    messages = [r.subject.message_bytes for r in rows if takes(r)[0] or r.subject.message_bytes]
+    ads = [r.subject.ad_bytes for r in rows if takes(r)[1]]
+    text = f" of {_range(messages)} bytes" if messages else ""
+    if ads:
+        text += f", {f'{_range(ads)} bytes of' if any(ads) else 'no'} AD"
+    return text
 
 
 def _range(values: Iterable[int]) -> str:

@@ -4,7 +4,6 @@ joulemark leaks --primitive aes-128 --board telosb --branches
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._github import annotate
 from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
 from joulemark.cli._power import named_bytes, refuse_power, refuse_trials, show_power
 from joulemark.errors import ClaimError, InputError
-from joulemark.project import ROOT
 
 if TYPE_CHECKING:
     from joulemark.measure.following import Use
@@ -34,6 +33,8 @@ _OF_FOLLOWING = (
 )
 _MOST_LINES = 12
 """Source lines that are named for an operation of a build."""
+_MOST_IN_ALL = 60
+"""Lines of one kind below the table; --primitive, --implementation and --operation choose."""
 
 
 @app.command()
@@ -255,7 +256,7 @@ def leaks(
     if form is Form.TEXT:
         say(f"tried: {_tried(found)}")
         for line in _named(found):
-            typer.echo(line)
+            say(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
         if form is Form.TEXT:
             contradict = [one.leak.followed.uses for one in found if one.contradicts]
@@ -344,41 +345,15 @@ def _own_program(
             ),
         ):
             for number, line in enumerate(lines):
-                typer.echo(f"\n{title}\n  {line}" if number == 0 else f"  {line}")
+                say(f"\n{title}\n  {line}" if number == 0 else f"  {line}")
     if leaking(found.uses):
         if form is Form.TEXT:
             annotate(leaking(found.uses))
         raise ClaimError(f"secrets decide something in {call} of {image}")
 
 
-def annotate(uses: "Sequence[Use]") -> None:
-    """Let GitHub show uses at their source lines, if this runs there.
-
-    See "Workflow commands for GitHub Actions", "Setting an error message".
-    """
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        return
-    workspace = Path(os.environ.get("GITHUB_WORKSPACE", "."))
-    lines: dict[tuple[str, int], Use] = {}
-    for use in uses:
-        place = use.place
-        if place.file is not None and place.line is not None:
-            lines.setdefault((place.file, place.line), use)
-    for (file, line), use in lines.items():
-        path = ROOT / file
-        if path.is_relative_to(workspace.resolve()):
-            path = path.relative_to(workspace.resolve())
-        named = _escaped(str(path)).replace(":", "%3A").replace(",", "%2C")
-        title = f"title=a secret decides ({use.decides})"
-        typer.echo(f"::error file={named},line={line},{title}::{_escaped(str(use))}")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
 def _named(found: "list[Surveyed]") -> Iterator[str]:
-    """Yield lines that name what secrets decide, and what was not seen."""
+    """Yield lines that name what secrets decide, and what was not seen; each build is said once."""
     from joulemark.measure.following import leaking
 
     for title, named in (
@@ -393,19 +368,24 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
             "secrets went to device registers, and what comes of them is not followed:",
             lambda one: one.leak.followed.devices,
         ),
+        ("secrets were lost, so that trials alone speak for these:", _lost),
     ):
-        begun = False
-        for one in found:
-            for line in named(one):
-                if not begun:
-                    yield f"\n{title}"
-                    begun = True
-                yield f"  {_place(one)}, {one.leak.operation}: {line}"
-    for one in found:
-        lost = len(one.leak.followed.lost)
-        if lost:
-            what = f"{lost} stores go to secret addresses too far apart to follow all of them"
-            yield f"\n{_place(one)}, {one.leak.operation}: {what}"
+        lines = [
+            (_place(one), f"{one.leak.operation}: {line}") for one in found for line in named(one)
+        ]
+        for number, (build, line) in enumerate(lines[:_MOST_IN_ALL]):
+            if number == 0:
+                yield f"\n{title}"
+            if number == 0 or build != lines[number - 1][0]:
+                yield f"  {build}"
+            yield f"    {line}"
+        if len(lines) > _MOST_IN_ALL:
+            yield f"  and {len(lines) - _MOST_IN_ALL} more; --format json has all"
+
+
+def _lost(one: "Surveyed") -> Iterator[str]:
+    if count := len(one.leak.followed.lost):
+        yield f"{count} stores go to secret addresses too far apart to follow all of them"
 
 
 def _grouped(uses: "Sequence[Use]") -> Iterator[str]:

@@ -5,7 +5,7 @@ joulemark list boards
 """
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from joulemark.cli import app
 from joulemark.cli._options import SourceOption, complete_kind
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError
+
+if TYPE_CHECKING:
+    from joulemark.catalogue.primitives import Algorithm, Library
 
 
 class What(StrEnum):
@@ -98,15 +101,30 @@ def _chips() -> list[tuple[str, ...]]:
 
 
 def _primitives() -> list[tuple[str, ...]]:
+    from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
 
     library = Library.load()
-    rows: list[tuple[str, ...]] = [("primitive", "kind", "status", "by default", "implementations")]
+    cores = sorted({boards.load_board(name).instruction_set for name in boards.names()})
+    rows: list[tuple[str, ...]] = [("primitive", "kind", "status", "measured", "implementations")]
     for a in sorted(library.algorithms.values(), key=lambda a: (a.kind, a.name)):
         names = ", ".join(i.name for i in library.implementations(a))
-        default = "yes" if a.is_default else "no"
-        rows.append((a.name, a.kind, a.status, default, names))
+        rows.append((a.name, a.kind, a.status, _measured(library, a, cores), names))
     return rows
+
+
+def _measured(library: "Library", algorithm: "Algorithm", cores: list[str]) -> str:
+    """Say where `run` measures an algorithm if nothing is named."""
+    if not algorithm.is_default or algorithm.contract.file.on_request:
+        return "if named"
+    ways = [i for i in library.implementations(algorithm) if i.is_main]
+    able = [core for core in cores if any(i.runs_on(core, i.accelerators) for i in ways)]
+    named = [
+        c for c in able if all(i.is_on_request(c) for i in ways if i.runs_on(c, i.accelerators))
+    ]
+    if not named:
+        return "by default"
+    return "if named" if named == able else f"by default; on {', '.join(named)} if named"
 
 
 def _compilers() -> list[tuple[str, ...]]:

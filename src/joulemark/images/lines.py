@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -126,6 +127,19 @@ def compiled_lines(path: Path) -> Lines | None:
     no debug information.
     """
     return _read(path, there=True)
+
+
+def variable_sizes(path: Path) -> dict[str, int]:
+    """Return the sizes of an ELF file's variables, as far as it says; of namesakes, the largest."""
+    from elftools.elf.elffile import ELFFile
+
+    sizes: dict[str, int] = {}
+    with suppress(*unreadable()), path.open("rb") as file:
+        table: Any = ELFFile(file).get_section_by_name(".symtab")
+        for one in () if table is None else table.iter_symbols():
+            if one["st_info"]["type"] == "STT_OBJECT" and one["st_size"]:
+                sizes[one.name] = max(one["st_size"], sizes.get(one.name, 0))
+    return sizes
 
 
 def unreadable() -> tuple[type[Exception], ...]:

@@ -21,7 +21,7 @@ from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
-from joulemark.images.lines import Line, Lines, lines_of
+from joulemark.images.lines import Line, Lines, lines_of, variable_sizes
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
@@ -168,6 +168,11 @@ class Use:
     def leaks(self) -> bool:
         """Whether it shows in time or addresses; which of two results there is does not."""
         return self.decides != "select"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"a secret decides ({self.decides})"
 
     @property
     def row(self) -> dict[str, Any]:
@@ -397,7 +402,8 @@ def follow_call(
     """
     program = _loaded(path)
     marked = [
-        Marked(name, 0, _resolved(program, name, "--secret"), length) for name, length in secrets
+        Marked(name, 0, _resolved_bytes(path, program, name, length, "--secret"), length)
+        for name, length in secrets
     ]
     start = _resolved(program, function, "--call") & ~1
     calls = instruction_sets.calls(board.core)
@@ -452,6 +458,16 @@ def _resolved(program: Image, name: str, option: str) -> int:
         return program.resolve(name)
     except EngineError as error:
         raise InputError(str(error), option) from error
+
+
+def _resolved_bytes(path: Path, program: Image, name: str, length: int, option: str) -> int:
+    """Return the address of so many bytes; what lies behind a variable is none of it."""
+    address = _resolved(program, name, option)
+    size = variable_sizes(path).get(name)
+    if size is not None and length > size:
+        mend = f"write {name}:{size}, or ADDRESS:BYTES for what lies behind it too"
+        raise InputError(f"{name} has {size} bytes, not {length}", option, mend)
+    return address
 
 
 def _never(stop: Stop, what: str, cycles: int) -> JoulemarkError:

@@ -25,7 +25,14 @@ from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError, VerificationError
 from joulemark.images import BuiltImage
 from joulemark.measure import weights as weighing
-from joulemark.measure.following import Located, Place, _loaded, _never, _resolved
+from joulemark.measure.following import (
+    Located,
+    Place,
+    _loaded,
+    _never,
+    _resolved,
+    _resolved_bytes,
+)
 from joulemark.measure.leaks import _exchange
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
@@ -110,6 +117,11 @@ class Leaking:
     """Its cycle since the start."""
     cycles: int
     """How many of its cycles leak."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"a secret shows in modelled power ({self.component})"
 
     @property
     def row(self) -> dict[str, Any]:
@@ -586,12 +598,23 @@ class OfProgram:
         program = _loaded(path)
         self._function, self._max_cycles = function, max_cycles
         self._secrets = [
-            ([_resolved(program, share, "--secret") for share in each.shares], each.length)
+            (
+                [
+                    _resolved_bytes(path, program, share, each.length, "--secret")
+                    for share in each.shares
+                ],
+                each.length,
+            )
             for each in secrets
         ]
-        self._fresh = [(_resolved(program, name, "--random"), length) for name, length in fresh]
+        self._fresh = [
+            (_resolved_bytes(path, program, name, length, "--random"), length)
+            for name, length in fresh
+        ]
         self._plaintext = (
-            None if plaintext is None else _resolved(program, plaintext, "--plaintext")
+            None
+            if plaintext is None
+            else _resolved_bytes(path, program, plaintext, _AES_BLOCK, "--plaintext")
         )
         if plaintext is not None and self._secrets[0][1] < _AES_BLOCK:
             what = f"{secrets[0]} has {secrets[0].length} bytes, and a key of AES 16 or more"
