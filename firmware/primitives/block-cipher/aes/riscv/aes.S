@@ -2,6 +2,8 @@
    middle of four tables, one for each row, so that offsets reach all of them. Nothing loaded is used
    by the next instruction, which would wait a cycle for it. */
 
+#include "riscv.inc"
+
 #define AES_ROUNDS (AES_KEY_BITS / 32 + 6)
 
 #define KEY a0
@@ -19,8 +21,6 @@
 #define H t4
 #define I t5
 #define J t6
-
-    .option norelax
 
 /* The byte of a row. For the middle rows h3.bextmi, of Hazard3's extension Xh3bextm: a field of up
    to eight bits. */
@@ -132,29 +132,6 @@
     \round  \keys + 16 * (AES_ROUNDS - 1), A, B, C, D, E, F, G, H
 .endm
 
-/* A word at any address. */
-.macro gather_word to, at, from
-    lbu     \to, \at(\from)
-    lbu     I, \at + 1(\from)
-    lbu     J, \at + 2(\from)
-    packh   \to, \to, I
-    lbu     I, \at + 3(\from)
-    slli    J, J, 16
-    or      \to, \to, J
-    slli    I, I, 24
-    or      \to, \to, I
-.endm
-
-.macro scatter_word word, at
-    sb      \word, \at(OUT)
-    srli    \word, \word, 8
-    sb      \word, \at + 1(OUT)
-    srli    \word, \word, 8
-    sb      \word, \at + 2(OUT)
-    srli    \word, \word, 8
-    sb      \word, \at + 3(OUT)
-.endm
-
 .macro load_keys keys
     lw      E, \keys(KEY)
     lw      F, \keys + 4(KEY)
@@ -170,16 +147,7 @@
 .endm
 
 .macro leave
-    li      A, 0 /* clear registers that held secrets */
-    li      B, 0
-    li      C, 0
-    li      D, 0
-    li      E, 0
-    li      F, 0
-    li      G, 0
-    li      H, 0
-    li      I, 0
-    li      J, 0
+    clear   A, B, C, D, E, F, G, H, I, J
     ret
 .endm
 
@@ -221,16 +189,16 @@
     bltu    IN, END, 1b
     leave
 4:
-    gather_word A, 0, IN
-    gather_word B, 4, IN
-    gather_word C, 8, IN
-    gather_word D, 12, IN
+    gather_word A, 0, IN, I, J
+    gather_word B, 4, IN, I, J
+    gather_word C, 8, IN, I, J
+    gather_word D, 12, IN, I, J
     j       2b
 5:
-    scatter_word A, 0
-    scatter_word B, 4
-    scatter_word C, 8
-    scatter_word D, 12
+    scatter_word A, 0, OUT
+    scatter_word B, 4, OUT
+    scatter_word C, 8, OUT
+    scatter_word D, 12, OUT
     j       3b
 9:
     ret
@@ -283,17 +251,11 @@ aes_encrypt:
     .balign 4
 aes_counter:
     addi    sp, sp, -32
-    sw      s0, 0(sp)
-    sw      s1, 4(sp)
-    sw      s2, 8(sp)
-    sw      s3, 12(sp)
-    sw      s4, 16(sp)
-    sw      s5, 20(sp)
-    sw      s6, 24(sp)
-    gather_word A, 0, a3
-    gather_word B, 4, a3
-    gather_word C, 8, a3
-    gather_word D, 12, a3
+    save    0, s0, s1, s2, s3, s4, s5, s6
+    gather_word A, 0, a3, I, J
+    gather_word B, 4, a3, I, J
+    gather_word C, 8, a3, I, J
+    gather_word D, 12, a3, I, J
     sh2add  END, a4, zero
     sh2add  END, END, IN
     la      TABLE, aes_table + 2048
@@ -340,26 +302,20 @@ aes_counter:
 3:
     addi    OUT, OUT, 16
     bltu    IN, END, 1b
-    lw      s0, 0(sp)
-    lw      s1, 4(sp)
-    lw      s2, 8(sp)
-    lw      s3, 12(sp)
-    lw      s4, 16(sp)
-    lw      s5, 20(sp)
-    lw      s6, 24(sp)
+    restore 0, s0, s1, s2, s3, s4, s5, s6
     addi    sp, sp, 32
     leave
 4:
-    gather_word E, 0, IN
-    gather_word F, 4, IN
-    gather_word G, 8, IN
-    gather_word H, 12, IN
+    gather_word E, 0, IN, I, J
+    gather_word F, 4, IN, I, J
+    gather_word G, 8, IN, I, J
+    gather_word H, 12, IN, I, J
     j       2b
 5:
-    scatter_word A, 0
-    scatter_word B, 4
-    scatter_word C, 8
-    scatter_word D, 12
+    scatter_word A, 0, OUT
+    scatter_word B, 4, OUT
+    scatter_word C, 8, OUT
+    scatter_word D, 12, OUT
     j       3b
     .size   aes_counter, . - aes_counter
 

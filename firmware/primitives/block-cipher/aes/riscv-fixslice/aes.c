@@ -1,0 +1,1 @@
+#include "aes-fixslice-body.h"
