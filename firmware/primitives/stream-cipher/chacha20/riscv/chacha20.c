@@ -1,0 +1,2 @@
+#define CHACHA20_XOR
+#include "chacha20-body.h"
