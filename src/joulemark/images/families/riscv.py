@@ -104,7 +104,9 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         "-msmall-data-limit=0",
     )
     if found.name == "clang":
-        flags = ("--target=riscv32-unknown-elf", *flags, "-nostdlibinc")
+        # GNU ld 2.40 crashes on relocations that clang writes into lines of DWARF 5.
+        lines = "-fdebug-default-version=4"
+        flags = ("--target=riscv32-unknown-elf", *flags, lines, "-nostdlibinc")
     else:
         flags = (*flags, "-ffreestanding")
     script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
