@@ -68,6 +68,25 @@ static inline uint32_t crypto_load_word(const uint8_t *from) {
 static inline void crypto_store_word(uint8_t *to, uint32_t word) {
     __builtin_memcpy(to, &word, sizeof word);
 }
+#elif defined __riscv
+typedef uint32_t __attribute__((may_alias)) crypto_word;
+
+/* The core takes words only from addresses that are multiples of 4. Which addresses these are is
+   public. */
+static inline uint32_t crypto_load_word(const uint8_t *from) {
+    if (((uintptr_t)from & 3) == 0)
+        return *(const crypto_word *)from;
+    return (uint32_t)from[3] << 24 | (uint32_t)from[2] << 16 | (uint32_t)from[1] << 8 | from[0];
+}
+
+static inline void crypto_store_word(uint8_t *to, uint32_t word) {
+    if (((uintptr_t)to & 3) == 0) {
+        *(crypto_word *)to = word;
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++, word >>= 8)
+        to[i] = (uint8_t)word;
+}
 #endif
 
 /* out = a XOR b, where out may be a or b. Works by words where the core supports them at these

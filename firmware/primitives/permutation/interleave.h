@@ -19,29 +19,56 @@ static inline void exchange_halves(uint32_t *low, uint32_t *high) {
     uint32_t l = *low, h = *high;
     __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(*low) : "r"(l), "r"(h));
     __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(*high) : "r"(h), "r"(l));
+#elif defined __riscv_zbkb
+    uint32_t l = *low, h = *high;
+    __asm__("pack %0, %1, %2" : "=r"(*low) : "r"(l), "r"(h));
+    __asm__("pack %0, %1, %2" : "=r"(*high) : "r"(l >> 16), "r"(h >> 16));
 #else
     exchange_bits(low, high, 16, 0x0000ffff);
 #endif
 }
 
+#ifdef __riscv_zbkb
+/* Each half's even bits low, its odd bits high. */
+static inline uint32_t unzip_bits(uint32_t half) {
+    __asm__("unzip %0, %0" : "+r"(half));
+    return half;
+}
+
+static inline uint32_t zip_bits(uint32_t half) {
+    __asm__("zip %0, %0" : "+r"(half));
+    return half;
+}
+#endif
+
 /* Even bits low, odd bits high: the lowest digit of a bit's number becomes the highest. */
 static inline uint64_t interleave(uint64_t word) {
     uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
+#ifdef __riscv_zbkb
+    low = unzip_bits(low), high = unzip_bits(high);
+    exchange_halves(&low, &high);
+#else
     exchange_halves(&low, &high);
     exchange_bits(&low, &high, 8, 0x00ff00ff);
     exchange_bits(&low, &high, 4, 0x0f0f0f0f);
     exchange_bits(&low, &high, 2, 0x33333333);
     exchange_bits(&low, &high, 1, 0x55555555);
+#endif
     return (uint64_t)high << 32 | low;
 }
 
 static inline uint64_t deinterleave(uint64_t word) {
     uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
+#ifdef __riscv_zbkb
+    exchange_halves(&low, &high);
+    low = zip_bits(low), high = zip_bits(high);
+#else
     exchange_bits(&low, &high, 1, 0x55555555);
     exchange_bits(&low, &high, 2, 0x33333333);
     exchange_bits(&low, &high, 4, 0x0f0f0f0f);
     exchange_bits(&low, &high, 8, 0x00ff00ff);
     exchange_halves(&low, &high);
+#endif
     return (uint64_t)high << 32 | low;
 }
 

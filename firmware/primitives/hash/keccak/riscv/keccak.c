@@ -1,0 +1,1 @@
+#include "keccak-lanes-body.h"
