@@ -46,7 +46,7 @@ def build(folder: Path, board: Board, header: Path, program: str = "fields.c") -
     (folder / "linker.ld").write_text(target.linker_script)
     (folder / "description.ld").write_text("")
     includes = [f"-I{path}" for path in (*target.include_folders, folder, FOLDER.parent)]
-    start = [s for s in target.sources if s.suffix == ".S" or "start" in s.name]
+    start = [s for s in target.sources if s.suffix == ".S" or s.stem in {"start", "memory"}]
     objects = []
     for source in (Path(__file__).with_name(program), header.with_suffix(".S"), *start):
         flags = [*target.flags, "-O2", "-std=c11", f'-DFIELD_HEADER="{header.name}"']

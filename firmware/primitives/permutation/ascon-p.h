@@ -5,7 +5,8 @@
      "permutation/ascon-p-msp430.S"    MSP430 assembly (from a .S file)
      "permutation/ascon-p-armv6m.S"    ARMv6-M assembly (from a .S file)
      "permutation/ascon-p-armv7m.S"    ARMv7-M assembly (from a .S file), over interleaved words
-   and includes this header elsewhere, in the last case after defining ASCON_INTERLEAVED. */
+     "permutation/ascon-p-riscv.S"     RISC-V assembly (from a .S file), likewise
+   and includes this header elsewhere, in the last two cases after defining ASCON_INTERLEAVED. */
 #ifndef ASCON_P_H
 #define ASCON_P_H
 

@@ -1,0 +1,2 @@
+#define ASCON_INTERLEAVED
+#include "ascon-hash256-body.h"

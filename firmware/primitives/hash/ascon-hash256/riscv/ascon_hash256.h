@@ -1,0 +1,1 @@
+#include "ascon-hash256-sponge.h"

@@ -1,0 +1,1 @@
+#include "permutation/ascon-p-riscv.S"
