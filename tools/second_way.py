@@ -16,6 +16,7 @@ Either appends a line of JSON to RECORDS for each operation, and goes on where i
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -51,7 +52,10 @@ MEMCHECK = (
     "--leak-check=no",
     "--xml=yes",
 )
-TIMEOUT_S = 120
+TIMEOUT_S = 600
+MOST_CYCLES = 2_000_000_000
+"""What may take longer by its implementation's file, as signing by hashes, is left out unless
+`--slow` asks for it."""
 MOST_COMPARED = 30_000
 """Instructions of an operation that are compared one by one."""
 
@@ -183,9 +187,11 @@ def cases(way: Implementation, operation: str) -> tuple[list[Exchange], list[lis
     return (puts if len(puts) > 1 else []), list(refusals(way.algorithm, operation))
 
 
-def judged(way: Implementation, optimisation: str) -> Iterator[dict[str, Any]]:
+def judged(way: Implementation, optimisation: str, most: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each operation."""
     for operation in filter(way.has, on_secrets(way.algorithm)):
+        if way.cycles_max(operation) > most:
+            continue
         puts, refused = cases(way, operation)
         if not puts:
             continue
@@ -342,7 +348,9 @@ def main() -> None:
     parser.add_argument("--traces", metavar="BOARD")
     parser.add_argument("--compiler", default="gcc")
     parser.add_argument("--primitive", action="append")
+    parser.add_argument("--slow", action="store_true", help="take hours")
     arguments = parser.parse_args()
+    most = sys.maxsize if arguments.slow else MOST_CYCLES
     records: Path = arguments.records
     text = records.read_text(encoding="utf-8") if records.exists() else ""
     kept = [json.loads(line) for line in text.splitlines()]
@@ -362,7 +370,7 @@ def main() -> None:
             if arguments.traces:
                 rows = list(judged_by_traces(way, board, arguments.compiler, arguments.opt))
             else:
-                rows = list(judged(way, arguments.opt))
+                rows = list(judged(way, arguments.opt, most))
             with records.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
 

@@ -7,8 +7,10 @@ import pytest
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation
 from joulemark.images import build_image
-from joulemark.measure.leaks import Leak, observe
+from joulemark.measure.following import leaking
+from joulemark.measure.leaks import Leak, at_random, follow, observe
 from test_leaks_are_found import LEAKY, leaky
+from vectors import LIBRARY
 
 FUNCTION = """
 #include "leaky.h"
@@ -67,3 +69,14 @@ def test_a_declared_value_is_no_leak_and_is_shown(board: str, tmp_path: Path) ->
 def test_what_else_depends_on_the_secret_is_found(board: str, tmp_path: Path) -> None:
     found = leak(way(tmp_path, DECLARED, BESIDE), board)
     assert found.cycles_max > found.cycles_min
+
+
+def test_what_is_declared_is_seen_in_a_build_of_clang_for_riscv() -> None:
+    """Its debug information must survive the linker, or the line that declares is not known."""
+    board = boards.load_board("raspberry-pi-pico-2")
+    implementation = LIBRARY.implementation(LIBRARY["ml-kem-512"], "ref")
+    image = build_image(implementation, board, compiler="clang", optimisation="O3")
+    puts = at_random(implementation.algorithm, "encapsulate", 2)
+    found = follow(board, image, "encapsulate", puts)
+    assert not leaking(found.uses)
+    assert [verdict.why for verdict in found.verdicts] == ["whether the public key is valid"]
