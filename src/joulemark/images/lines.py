@@ -19,8 +19,6 @@ from joulemark.images import cache, toolchain
 from joulemark.images.sources import Sources
 from joulemark.project import ROOT, sources
 
-_DEBUG = "-gdwarf-4"
-"""Of version 5 from Clang for RISC-V, GNU ld 2.40 ends with a segmentation fault."""
 _NEEDED = "compile it with -g, and do not strip it"
 
 
@@ -113,11 +111,11 @@ def _with_lines(command: list[str], found: Sources, saying: re.Pattern[str] | No
     if saying and without.is_file() and not found.say(ROOT / source, includes, saying):
         return without
     contents = [word for pair in found.closure(ROOT / source, includes) for word in pair]
-    key = cache.digest([_DEBUG, toolchain.version(made[0]), *made, *contents])
+    key = cache.digest(["-g", toolchain.version(made[0]), *made, *contents])
     with cache.entry("objects", key) as (folder, work):
         if work is not None:
             output = cache.relative(work / "with-lines.o", ROOT)
-            toolchain.run([*made, _DEBUG, "-o", output], f"compiling {source}")
+            toolchain.run([*made, "-g", "-o", output], f"compiling {source}")
     return folder / "with-lines.o"
 
 
