@@ -157,6 +157,14 @@ def test_what_only_another_size_reaches_is_found_where_that_is_asked_for(tmp_pat
     assert any(one.startswith("1 byte: ") for one in found.widened)
 
 
+def test_a_refusal_reaches_what_no_size_does() -> None:
+    """What is done with a message whose tag is wrong."""
+    way = LIBRARY.implementation(LIBRARY["aes-128-gcm"], "ref+bitslice")
+    build = Build(BuildOf(way, "clang", "Os"))
+    widened = observe(build.way, build.board, build.made, "decrypt", cover=True).followed.widened
+    assert any(one.startswith("a changed bit of key: ") for one in widened), widened
+
+
 def test_addresses_that_depend_on_secrets_are_found() -> None:
     """Table-based AES: the time is the same whatever is looked up, but the addresses are not."""
     table = LIBRARY.implementation(LIBRARY["aes-128"], "ttable")

@@ -94,8 +94,8 @@ def leaks(
         bool,
         typer.Option(
             "--cover",
-            help="Follow secrets at other sizes of message and associated data too, and name those "
-            "that reached more.",
+            help="Follow secrets through other inputs too (sizes, values, changed bits that must "
+            "be refused), and name those that reached more.",
         ),
     ] = False,
     follow: Annotated[
@@ -269,7 +269,7 @@ _FIRST_LEFT_OUT = ("refusals", "declared public", "cycles", "both", "board")
 
 
 def _refuse_cover(image: Path | None, *, cover: bool, follow: bool) -> None:
-    """Refuse other sizes where there are none."""
+    """Refuse other inputs where there are none."""
     if cover and (image is not None or not follow):
         what = "a program is followed as it is called" if image else "nothing is followed"
         raise InputError(what, "--cover", "leave it out")
@@ -363,7 +363,7 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
             "branches that went one way:",
             lambda one: one.leak.followed.one_way if one.one_way else (),
         ),
-        ("reached by other sizes alone:", lambda one: one.leak.followed.widened),
+        ("reached by other inputs alone:", lambda one: one.leak.followed.widened),
         (
             "secrets went to device registers, and what comes of them is not followed:",
             lambda one: one.leak.followed.devices,

@@ -44,6 +44,8 @@ PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\
 RANDOM_TRIALS = 4
 FIRST_TRIALS = 2 + RANDOM_TRIALS
 """Trials that are made however long they take."""
+OTHER_VALUES = 4
+"""Random values, secret and public, that are tried for the code that they reach."""
 MESSAGE_BLOCKS = 2
 AD_BYTES = 5
 
@@ -116,7 +118,11 @@ def _largest(algorithm: Algorithm, length: int) -> bytes | None:
 
 
 def _exchange(
-    algorithm: Algorithm, name: str, secret: Fill, size: tuple[int, int] | None = None
+    algorithm: Algorithm,
+    name: str,
+    secret: Fill,
+    size: tuple[int, int] | None = None,
+    public: Fill | None = None,
 ) -> Exchange:
     """Return a case; `size`: bytes of the message and of associated data."""
     operation = algorithm.contract.operation(name)
@@ -130,7 +136,7 @@ def _exchange(
         sizes=sizes,
         forward=partial(_forward, algorithm),
         secret=secret,
-        public=random.Random(f"{algorithm}").randbytes,
+        public=public or random.Random(f"{algorithm}").randbytes,
     )
 
 
@@ -157,6 +163,49 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
         # Zero, and anything from the curve's order up, is not a secret key.
         with suppress(ValueError):
             yield _exchange(algorithm, name, fill)
+
+
+@dataclass(frozen=True)
+class Other:
+    """Cases that differ in secrets, which may reach code that trials do not."""
+
+    name: str
+    pair: list[Exchange]
+    wanted: Status = Status.OK
+
+
+def others(algorithm: Algorithm, name: str) -> Iterator[Other]:
+    """Yield what else to try: other sizes, other public values and secrets, changed inputs."""
+    yield from (Other(text, pair) for text, pair in other_sizes(algorithm, name))
+    for public in ("zeros", "ones", *(f"random, no. {n + 1}" for n in range(OTHER_VALUES))):
+        pair = []
+        for seed in range(2):
+            fill: Fill = random.Random(f"{algorithm} {public}").randbytes
+            if public in _PUBLIC_PATTERNS:
+                fill = partial(_repeated, _PUBLIC_PATTERNS[public])
+            secret = random.Random(f"{algorithm} {public} {seed}").randbytes
+            with suppress(ValueError):
+                pair.append(_exchange(algorithm, name, secret, public=fill))
+        if len(pair) == 2:
+            yield Other(f"other secrets, public values {public}", pair)
+    for slot in algorithm.contract.operation(name).refuses:
+        pair = [_changed(algorithm, put, slot) for put in at_random(algorithm, name, 2)]
+        yield Other(f"a changed bit of {slot}", pair, Status.BAD_TAG)
+
+
+_PUBLIC_PATTERNS = {"zeros": b"\x00", "ones": b"\xff"}
+
+
+def _repeated(pattern: bytes, length: int) -> bytes:
+    return pattern * length
+
+
+def _changed(algorithm: Algorithm, put: Exchange, slot: str) -> Exchange:
+    """Return a case in which a bit of a slot differs, so that it must be refused."""
+    first, *rest = put.inputs[slot]
+    slots = algorithm.contract.file.slot
+    cleared = {s: bytes(len(right)) for s, right in put.expected.items() if slots[s].cleared}
+    return Exchange({**put.inputs, slot: bytes([first ^ 1, *rest])}, cleared)
 
 
 def other_sizes(algorithm: Algorithm, name: str) -> Iterator[tuple[str, list[Exchange]]]:
@@ -324,7 +373,7 @@ def observe(
         enough_cycles: no further trial after these; two patterns and the random secrets are tried
             first, whatever they take.
         following: whether to follow secrets through the machine, in one run more.
-        cover: whether to follow them at other sizes too.
+        cover: whether to follow them through other inputs too: sizes, values, changed bits.
 
     Raises:
         InputError: the algorithm has no oracle for it.
@@ -409,7 +458,7 @@ def observe(
             operation,
             puts,
             refused=groups,
-            more=list(other_sizes(algorithm, operation)) if cover else [],
+            more=list(others(algorithm, operation)) if cover else [],
             wiring=wiring,
             budget_cycles=implementation.cycles_max(operation),
         ),
@@ -423,7 +472,7 @@ def follow(
     puts: Sequence[Exchange],
     *,
     refused: Sequence[list[Exchange]] = (),
-    more: Sequence[tuple[str, list[Exchange]]] = (),
+    more: Sequence[Other] = (),
     wiring: Wiring | None = None,
     budget_cycles: int = BUDGET_CYCLES,
 ) -> Followed:
@@ -437,7 +486,7 @@ def follow(
         operation: its name.
         puts: trials, which differ only in secrets.
         refused: groups of cases that are refused.
-        more: what else to try for what it reaches, with a name: cases that differ in secrets.
+        more: what else to try for what it reaches.
         wiring: devices around the chip.
         budget_cycles: cycles that the operation may take.
 
@@ -450,7 +499,7 @@ def follow(
 
     # The same in all cases, so that what was found in one is kept in the next: of a longer message,
     # all of it.
-    sets = [puts, *(pair for _, pair in more)]
+    sets = [puts, *(other.pair for other in more)]
     spans = {
         slot: max(
             (list(varying([put.inputs[slot] for put in those])) for those in sets),
@@ -466,7 +515,7 @@ def follow(
     cases = [
         ("", puts[-1], Status.OK),
         *(("", group[-1], Status.BAD_TAG) for group in refused),
-        *((name, pair[-1], Status.OK) for name, pair in more),
+        *((other.name, other.pair[-1], other.wanted) for other in more),
     ]
 
     def once(public_code: list[tuple[int, int]]) -> Followed:

@@ -105,7 +105,7 @@ def survey(
         branches: whether to look at what decides branches, which is slow.
         one_way: whether rows name the branches that went one way.
         following: whether secrets are followed too.
-        cover: whether they are followed at other sizes too, for the code that these reach.
+        cover: whether they are followed through other inputs too, for the code that these reach.
 
     Raises:
         InputError: a name matches nothing.
