@@ -206,6 +206,12 @@ def test_a_leak_beside_a_cache_is_found(tmp_path: Path) -> None:
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 
+def test_an_operation_that_is_not_there_is_named() -> None:
+    asked = ("--primitive", "aes-128", "--board", "telosb", "--operation", "encode")
+    done = joulemark("leaks", *asked, code=3)
+    assert "--operation: encode: no such operation on secrets; " in done.stderr
+
+
 def test_what_has_no_oracle_cannot_be_tried(tmp_path: Path) -> None:
     for name, text in (LEAKY | {"oracle.py": SILENT}).items():
         path = tmp_path / "hash/leaky" / name

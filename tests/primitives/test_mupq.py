@@ -216,7 +216,12 @@ def test_what_is_no_implementation_is_refused(layout: Path, tmp_path: Path) -> N
     empty = tmp_path / "crypto_kem/ml-kem-1024/clean"
     empty.mkdir(parents=True)
     (empty / "api.h").touch()
+    linked = tmp_path / "crypto_kem/ml-kem-512/linked"
+    linked.mkdir(parents=True)
+    (linked / "api.h").touch()
+    (linked / "macros.i").symlink_to("../away/macros.i")
     for folder, told in [
+        (linked, "macros.i is a link to a file that is not there; check out the whole"),
         (layout.parent, "there is no api.h in it; name an implementation's folder"),
         (unknown, "no primitive here is named ml-kem-500"),
         (empty, "there is no source in it"),

@@ -51,6 +51,12 @@ def source(folder: Path) -> Path:
     if not (folder / "api.h").is_file():
         mend = "name an implementation's folder, such as crypto_kem/ml-kem-512/m4fspeed"
         raise InputError("there is no api.h in it", f"--mupq {folder}", mend)
+    # Implementations share sources by links.
+    if away := sorted(path.name for path in folder.iterdir() if not path.exists()):
+        mend = "check out the whole repository"
+        raise InputError(
+            f"{away[0]} is a link to a file that is not there", f"--mupq {folder}", mend
+        )
     algorithm = _algorithm(folder)
     own = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
     if not own:

@@ -330,9 +330,10 @@ def _own_program(
     if form is not Form.TEXT:
         typer.echo(_flat([row], [bounds.of_board(board, None)], form))
     else:
-        typer.echo(
+        one_way_branches = f"{len(found.one_way)} branch{'es' * (len(found.one_way) != 1)}"
+        say(
             f"{call}: {done.cycles:,} cycles, {found.reached:,} instructions reached, "
-            f"{len(found.one_way)} branches went one way; "
+            f"{one_way_branches} went one way; "
             f"secrets decide {_decided(row['decided_by_secrets'])}"
         )
         for title, lines in (

@@ -51,6 +51,8 @@ AD_BYTES = 5
 
 _SCALARS = "secret_bytes", "scalar_bytes"
 _SECRETS_OF_A_REFUSAL = 3
+_MOST_SAID = 3
+"""Instructions that a sentence on a leak names."""
 
 Fill = Callable[[int], bytes]
 
@@ -346,7 +348,8 @@ class Leak:
         if self.address_traces > 1:
             return f"{self.operation}: addresses differ"
         found = [*map(str, self.branches), *map(str, leaking(self.followed.uses))]
-        return f"{self.operation}: {'; '.join(found) or 'nothing'}"
+        more = [f"and {len(found) - _MOST_SAID} more"] if len(found) > _MOST_SAID else []
+        return f"{self.operation}: {'; '.join([*found[:_MOST_SAID], *more]) or 'nothing'}"
 
 
 def observe(

@@ -202,6 +202,11 @@ def _builds(
                 found = found or bool(names)
                 yield where, way, tool, flag, image, names
     if not found:
+        known = {name for _, way in chosen for name in on_secrets(way.algorithm)}
+        if chosen and wanted.operation and known.isdisjoint(wanted.operation):
+            first = wanted.operation[0]
+            what = f"{first}: no such operation on secrets"
+            raise InputError(what, "--operation", near(first, known))
         what = "no implementation of that name, for these boards, with such operations on secrets"
         raise InputError(what, mend="`joulemark list primitives` names implementations")
 
