@@ -1,0 +1,1 @@
+#include "field/p25519-riscv.S"
