@@ -118,6 +118,10 @@ static inline
     if ((((uintptr_t)out | (uintptr_t)a | (uintptr_t)b) & 1) == 0)
         for (; length >= 2; length -= 2, out += 2, a += 2, b += 2)
             *(word *)out = *(const word *)a ^ *(const word *)b;
+#elif defined __riscv
+    if ((((uintptr_t)out | (uintptr_t)a | (uintptr_t)b) & 3) == 0)
+        for (; length >= 4; length -= 4, out += 4, a += 4, b += 4)
+            *(crypto_word *)out = *(const crypto_word *)a ^ *(const crypto_word *)b;
 #endif
     for (size_t i = 0; i < length; i++)
         out[i] = (uint8_t)(a[i] ^ b[i]);
@@ -129,6 +133,10 @@ static inline void crypto_wipe(void *buffer, size_t length) {
 #ifdef __ARM_FEATURE_UNALIGNED
     for (; length >= 4; length -= 4, p += 4)
         crypto_store_word(p, 0);
+#elif defined __riscv
+    if (((uintptr_t)p & 3) == 0)
+        for (; length >= 4; length -= 4, p += 4)
+            *(volatile crypto_word *)p = 0;
 #endif
     for (; length > 0; length--)
         *p++ = 0;

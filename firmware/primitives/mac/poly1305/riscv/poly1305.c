@@ -1,0 +1,1 @@
+#include "poly1305-words-body.h"
