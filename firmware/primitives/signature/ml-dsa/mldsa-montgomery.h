@@ -60,8 +60,8 @@ static inline int32_t product(int32_t a, int32_t b) {
     return high;
 #else
     int64_t wide = (int64_t)a * b;
-    int32_t t = (int32_t)((uint32_t)wide * 4236238847u); /* times -1 / q mod R */
-    return (int32_t)((wide + (int64_t)t * Q) >> 32);
+    int32_t t = (int32_t)((uint32_t)wide * 58728449u); /* times 1 / q mod R */
+    return (int32_t)(wide >> 32) - (int32_t)((int64_t)t * Q >> 32);
 #endif
 }
 

@@ -1,0 +1,1 @@
+#include "permutation/keccak-f1600-riscv.S"

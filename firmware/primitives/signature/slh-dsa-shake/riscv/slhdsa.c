@@ -1,0 +1,6 @@
+#include "permutation/keccak-f1600-riscv.h"
+#include "permutation/keccak-sponge.h"
+
+#include "signature/slh-dsa/slhdsa-shake.h"
+
+#include "signature/slh-dsa/slhdsa-verify.h"
