@@ -1,6 +1,5 @@
 """The RP2040's Cortex-M0+ core: both compilers' images, the timer, and what decides a branch."""
 
-import re
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from joulemark.catalogue import boards, chips
 from joulemark.errors import InputError
 from joulemark.images.families import armv6m
 from joulemark.measure.branches import deciders
-from joulemark.project import ROOT
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
 
@@ -65,33 +63,3 @@ def test_a_clock_that_cannot_be_made_is_refused() -> None:
     odd = clock.model_copy(update={"hz": 133_000_001})
     with pytest.raises(InputError, match="no setting of the PLL makes 133000001 Hz"):
         armv6m.describe(board, chips.load_chip(board.chip), odd, "gcc")
-
-
-PAGE = (ROOT / "docs" / "cortex-m0plus.md").read_text(encoding="utf-8")
-FIGURE = r" ([\d,]+) \|"
-MEASURED = re.findall(
-    rf"^\| (\S+) \| `(\S+)` \| (\w+) \| (\d+) \| (\w+) \|{FIGURE}{FIGURE}{FIGURE}$",
-    PAGE,
-    re.MULTILINE,
-)
-
-
-@pytest.mark.slow
-def test_the_page_has_what_is_measured(tmp_path: Path) -> None:
-    assert MEASURED
-    found = set()
-    for primitive, way, operation, size, compiler, *_ in MEASURED:
-        case = ("--primitive", primitive, "--implementation", way, "--operation", operation)
-        sizes = ("--size", size, "--ad-size", "0")
-        made = ("--compiler", compiler, "--opt", "O3", "--board", "raspberry-pi-pico")
-        joulemark("run", *case, *sizes, *made, folder=tmp_path)
-        with Store(tmp_path / "results" / "joulemark.db") as store:
-            for record in of_primitives(store.records()):
-                what, build = record.subject, record.build
-                assert build is not None
-                figures = (record.cycles, record.flash_bytes, record.stack_bytes)
-                names = (what.primitive, what.implementation, what.operation)
-                found.add(
-                    (*names, str(what.message_bytes), build.compiler, *(f"{n:,}" for n in figures))
-                )
-    assert found == set(MEASURED)

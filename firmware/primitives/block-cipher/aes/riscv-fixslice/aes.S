@@ -516,7 +516,8 @@
 10:
 .endm
 
-.macro swap_odd_rows x, y
+/* Swaps the bits of the mask in t1. */
+.macro swap_masked x, y
     xor     t0, \x, \y
     and     t0, t0, t1
     xor     \x, \x, t0
@@ -528,10 +529,10 @@
 .macro restore_rows
     .if     AES_ROUNDS % 4 == 2
     li      t1, 0xff00ff00
-    swap_odd_rows P0, P4
-    swap_odd_rows P1, P5
-    swap_odd_rows P2, P6
-    swap_odd_rows P3, P7
+    swap_masked P0, P4
+    swap_masked P1, P5
+    swap_masked P2, P6
+    swap_masked P3, P7
     .endif
 .endm
 
@@ -680,49 +681,184 @@ aes_decrypt:
     ret
     .size   aes_decrypt, . - aes_decrypt
 
-.macro load_planes
-    .set    place, 0
-    .irp    plane, P1, P2, P3, P4, P5, P6, P7
-    .set    place, place + 4
-    lw      \plane, place(P0)
+/* Key expansion. */
+#define KEY_WORDS (AES_KEY_BITS / 32)
+#define SCHEDULE_WORDS (4 * (AES_ROUNDS + 1))
+/* As much as whole groups of KEY_WORDS take. */
+#define SCHEDULE_BYTES (4 * (SCHEDULE_WORDS + KEY_WORDS))
+#define WORDS ra /* KEY_WORDS words before the next ones */
+#define RCON s11
+#define CONTEXT (SCHEDULE_BYTES)(sp)
+
+/* SubWord of t0 (FIPS 197, 5.2), in the lowest bit of each byte of the planes, without its constant. */
+.macro sub_word
+    li      t1, 0x01010101
+    .set    bit, 0
+    .irp    plane, P0, P1, P2, P3, P4, P5, P6, P7
+    srli    \plane, t0, bit
+    and     \plane, \plane, t1
+    .set    bit, bit + 1
     .endr
-    lw      P0, 0(P0)
+    sub_bytes
+    mv      t0, P0
+    .set    bit, 1
+    .irp    plane, P1, P2, P3, P4, P5, P6, P7
+    slli    \plane, \plane, bit
+    or      t0, t0, \plane
+    .set    bit, bit + 1
+    .endr
 .endm
 
-.macro store_planes
-    lw      t0, FIRST
+/* A word of the schedule from t0, the one before it, and that KEY_WORDS before it. */
+.macro next_word number
+    lw      t1, 4 * \number(WORDS)
+    xor     t0, t0, t1
+    sw      t0, 4 * (\number + KEY_WORDS)(WORDS)
+.endm
+
+/* Rows 1 and 3 from their columns, the rest from its own; masks are in t2 to t4. */
+.macro join_rows to, own, one, three
+    and     \to, \own, t2
+    and     t5, \one, t3
+    and     t6, \three, t4
+    or      \to, \to, t5
+    or      \to, \to, t6
+.endm
+
+/* The planes of a round key, the same for both blocks, permuted for k omitted ShiftRows: row r is
+   k r columns further on. Then the constant of SubBytes, which MixColumns leaves unchanged. */
+.macro round_key k, is_first=0
+    lw      s0, 0(WORDS)
+    lw      s1, 4(WORDS)
+    lw      s2, 8(WORDS)
+    lw      s3, 12(WORDS)
+    addi    WORDS, WORDS, 16
+    .if     \k % 2
+    li      t1, 0x00ff0000
+    swap_masked s0, s2
+    swap_masked s1, s3
+    li      t2, 0x00ff00ff
+    li      t3, 0x0000ff00
+    li      t4, 0xff000000
+    .if     \k == 1
+    join_rows P0, s0, s3, s1
+    join_rows P2, s1, s0, s2
+    join_rows P4, s2, s1, s3
+    join_rows P6, s3, s2, s0
+    .else
+    join_rows P0, s0, s1, s3
+    join_rows P2, s1, s2, s0
+    join_rows P4, s2, s3, s1
+    join_rows P6, s3, s0, s2
+    .endif
+    .else
+    .if     \k == 2
+    li      t1, 0xff00ff00
+    swap_masked s0, s2
+    swap_masked s1, s3
+    .endif
+    mv      P0, s0
+    mv      P2, s1
+    mv      P4, s2
+    mv      P6, s3
+    .endif
+    mv      P1, P0
+    mv      P3, P2
+    mv      P5, P4
+    mv      P7, P6
+    transpose
+    .if     !\is_first
+    not     P0, P0
+    not     P1, P1
+    not     P5, P5
+    not     P6, P6
+    .endif
     .set    place, 0
     .irp    plane, P0, P1, P2, P3, P4, P5, P6, P7
-    sw      \plane, place(t0)
+    sw      \plane, place(s10)
     .set    place, place + 4
     .endr
+    addi    s10, s10, 32
 .endm
 
-/* void aes_sub_planes(uint32_t planes[8]) */
-    .section .text.aes_sub_planes, "ax", %progbits
-    .global aes_sub_planes
-    .type   aes_sub_planes, %function
+/* void aes_init(aes_ctx *ctx, const uint8_t *key) */
+    .section .text.aes_init, "ax", %progbits
+    .global aes_init
+    .type   aes_init, %function
     .balign 4
-aes_sub_planes:
+aes_init:
     enter_function
-    sw      a0, FIRST
-    load_planes
-    sub_bytes
-    store_planes
-    leave_function
-    .size   aes_sub_planes, . - aes_sub_planes
-
-/* void aes_transpose(uint32_t planes[8]) */
-    .section .text.aes_transpose, "ax", %progbits
-    .global aes_transpose
-    .type   aes_transpose, %function
+    addi    sp, sp, -SCHEDULE_BYTES
+    sw      a0, CONTEXT
+    .set    place, 0
+    .rept   KEY_WORDS
+    gather_word t0, place, a1, t4, t5
+    sw      t0, place(sp)
+    .set    place, place + 4
+    .endr
+    mv      WORDS, sp
+    li      RCON, 1
     .balign 4
-aes_transpose:
-    enter_function
-    sw      a0, FIRST
+1:
+    lw      t0, 4 * (KEY_WORDS - 1)(WORDS)
+    rori    t0, t0, 8
+    sub_word
+    li      t1, 0x63636363
+    xor     t0, t0, RCON
+    xor     t0, t0, t1
+    slli    RCON, RCON, 1
+    srli    t2, RCON, 8
+    li      t3, 0x11b
+    mul     t2, t2, t3
+    xor     RCON, RCON, t2
+    next_word 0
+    next_word 1
+    next_word 2
+    next_word 3
+    .if     KEY_WORDS == 6
+    next_word 4
+    next_word 5
+    .elseif KEY_WORDS == 8
+    addi    t1, sp, 4 * (SCHEDULE_WORDS - 12)
+    beq     WORDS, t1, 2f
+    sub_word
+    li      t1, 0x63636363
+    xor     t0, t0, t1
+    next_word 4
+    next_word 5
+    next_word 6
+    next_word 7
+    .endif
+    addi    WORDS, WORDS, 4 * KEY_WORDS
+    addi    t1, sp, 4 * ((SCHEDULE_WORDS - 1) / KEY_WORDS * KEY_WORDS)
+    bgeu    WORDS, t1, 2f
+    j       1b
+2:
+    lw      s10, CONTEXT
+    mv      WORDS, sp
     li      NIBBLES, 0x0f0f0f0f
-    load_planes
-    transpose
-    store_planes
+    round_key 0, 1
+    .balign 4
+3:
+    round_key 1
+    round_key 2
+    .if     AES_ROUNDS % 4 == 2
+    addi    t0, sp, 4 * SCHEDULE_WORDS
+    beq     WORDS, t0, 4f
+    .endif
+    round_key 3
+    round_key 0
+    .if     AES_ROUNDS % 4 == 0
+    addi    t0, sp, 4 * SCHEDULE_WORDS
+    beq     WORDS, t0, 4f
+    .endif
+    j       3b
+4:
+    .set    place, 0
+    .rept   SCHEDULE_BYTES / 4
+    sw      zero, place(sp)
+    .set    place, place + 4
+    .endr
+    addi    sp, sp, SCHEDULE_BYTES
     leave_function
-    .size   aes_transpose, . - aes_transpose
+    .size   aes_init, . - aes_init

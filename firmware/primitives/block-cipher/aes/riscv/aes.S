@@ -213,6 +213,161 @@ aes_encrypt:
     blocks  encrypt_round, 0, aes_table, 2048
     .size   aes_encrypt, . - aes_encrypt
 
+/* Words of the key schedule: A to D, AES-192's to F, AES-256's to H. */
+#define KEY_WORDS (AES_KEY_BITS / 32)
+#define SCHEDULE_WORDS (4 * (AES_ROUNDS + 1))
+#define U a2
+#define V a3
+
+/* J = SubWord of a word's bytes in this order (FIPS 197, 5.2). */
+.macro sub_word word, w, x, y, z
+    index   J, \word, \w
+    index   I, \word, \x
+    index   U, \word, \y
+    index   V, \word, \z
+    lbu     J, -2047(J)
+    lbu     I, -2047(I)
+    lbu     U, -2047(U)
+    lbu     V, -2047(V)
+    packh   J, J, I
+    packh   U, U, V
+    pack    J, J, U
+.endm
+
+.macro put_word word
+    .if     place < 4 * SCHEDULE_WORDS
+    sw      \word, place(a0)
+    .endif
+    .set    place, place + 4
+.endm
+
+.macro next_word word, before
+    .if     place < 4 * SCHEDULE_WORDS
+    xor     \word, \word, \before
+    .endif
+    put_word \word
+.endm
+
+/* The next words, as many as the key has. */
+.macro next_words last
+    sub_word \last, 1, 2, 3, 0
+    xori    J, J, rcon
+    .set    rcon, rcon << 1 ^ (rcon >> 7) * 0x11b
+    next_word A, J
+    next_word B, A
+    next_word C, B
+    next_word D, C
+    .if     KEY_WORDS == 6
+    next_word E, D
+    next_word F, E
+    .elseif KEY_WORDS == 8 && place < 4 * SCHEDULE_WORDS
+    sub_word D, 0, 1, 2, 3
+    next_word E, J
+    next_word F, E
+    next_word G, F
+    next_word H, G
+    .endif
+.endm
+
+.macro load_key_word word, at
+    .if     \at < KEY_WORDS
+    gather_word \word, 4 * \at, a1, I, J
+    put_word \word
+    .endif
+.endm
+
+/* Multiplies each byte by x (4.2.1). */
+.macro xtimes to, word
+    srli    J, \word, 7
+    and     \to, \word, E
+    slli    \to, \to, 1
+    and     J, J, F
+    mul     J, J, G
+    xor     \to, \to, J
+.endm
+
+/* InvMixColumns, whose matrix is that of MixColumns times circ(5, 0, 4, 0): Daemen and Rijmen, The
+   Design of Rijndael, section 4.1.3. It needs no table, which a program that never decrypts does not
+   link then. */
+.macro inverse_mix word
+    rori    I, \word, 16
+    xor     I, I, \word
+    xtimes  I, I
+    xtimes  I, I
+    xor     \word, \word, I
+    rori    H, \word, 8
+    xor     \word, \word, H
+    xtimes  I, \word
+    rori    \word, \word, 16
+    xor     \word, \word, H
+    xor     \word, \word, I
+.endm
+
+.macro put_decrypt_keys
+    sw      A, 0(a1)
+    sw      B, 4(a1)
+    sw      C, 8(a1)
+    sw      D, 12(a1)
+.endm
+
+.macro get_encrypt_keys
+    lw      A, 0(a0)
+    lw      B, 4(a0)
+    lw      C, 8(a0)
+    lw      D, 12(a0)
+.endm
+
+/* void aes_init(aes_ctx *ctx, const uint8_t *key) */
+    .section .text.aes_init, "ax", %progbits
+    .global aes_init
+    .type   aes_init, %function
+    .balign 4
+aes_init:
+    la      TABLE, aes_table + 2048
+    .set    place, 0
+    load_key_word A, 0
+    load_key_word B, 1
+    load_key_word C, 2
+    load_key_word D, 3
+    load_key_word E, 4
+    load_key_word F, 5
+    load_key_word G, 6
+    load_key_word H, 7
+    .set    rcon, 1
+    .rept   (SCHEDULE_WORDS - 1) / KEY_WORDS
+    .if     KEY_WORDS == 4
+    next_words D
+    .elseif KEY_WORDS == 6
+    next_words F
+    .else
+    next_words H
+    .endif
+    .endr
+    /* Decryption's, the last round's first: a1 goes down while a0 goes up. */
+    addi    a1, a0, 4 * (2 * SCHEDULE_WORDS - 4)
+    addi    a4, a0, 4 * (SCHEDULE_WORDS - 4)
+    li      E, 0x7f7f7f7f
+    li      F, 0x01010101
+    li      G, 0x1b
+    get_encrypt_keys
+    .balign 4
+1:
+    put_decrypt_keys
+    addi    a0, a0, 16
+    addi    a1, a1, -16
+    get_encrypt_keys
+    beq     a0, a4, 2f
+    inverse_mix A
+    inverse_mix B
+    inverse_mix C
+    inverse_mix D
+    j       1b
+2:
+    put_decrypt_keys
+    clear   a2, a3
+    leave
+    .size   aes_init, . - aes_init
+
 /* What aes_counter keeps for all blocks: the columns after two rounds, without what column 0 after
    one adds to them; that column without what the counter's last byte adds; that byte and the byte
    of the key that is added to it. */

@@ -1,4 +1,3 @@
-#include "aes.h"
 #include "aes-sbox.h"
 #include "aes-tables.h"
 
@@ -20,13 +19,3 @@ const aes_inverse_tables aes_inverse_table = {{AES_INVERSE_SBOX(S)},
                                                {AES_INVERSE_SBOX(U1)},
                                                {AES_INVERSE_SBOX(U2)},
                                                {AES_INVERSE_SBOX(U3)}}};
-
-static uint32_t sbox(uint32_t byte) {
-    return aes_table[0][byte & 0xff] >> 8 & 0xff;
-}
-
-static uint32_t substitute(uint32_t word) {
-    return COLUMN(sbox(word), sbox(word >> 8), sbox(word >> 16), sbox(word >> 24));
-}
-
-#include "aes-columns-body.h"

@@ -1,1 +1,0 @@
-#include "aes-fixslice-body.h"
