@@ -1,0 +1,1 @@
+#include "field/p256-riscv.S"
