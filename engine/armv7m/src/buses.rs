@@ -670,8 +670,18 @@ impl MemoryTiming {
         if self.settings.fetches_at_once && by == By::Fetch && region.kind == RegionKind::Flash {
             return 0;
         }
+        if write && region.kind == RegionKind::Ram {
+            return wait_states + region.store_wait_states;
+        }
         if write || region.kind == RegionKind::Ram || !self.has_history(region) {
-            return wait_states;
+            if region.jump_wait_states == 0 || by != By::Fetch {
+                return wait_states;
+            }
+            let size = u32::from(region.jump_line_bytes);
+            let line = address & !(size - 1);
+            let before = std::mem::replace(&mut history.held, Held::Line(line));
+            let jumps = relation(before, 0, line, size) == Relation::Other;
+            return wait_states + if jumps { region.jump_wait_states } else { 0 };
         }
         let start = region.start;
         let cached = region.cached && self.settings.cache;

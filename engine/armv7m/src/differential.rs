@@ -258,11 +258,16 @@ struct Case {
     write_buffer: bool,
     timing: Timing,
     start: u32,
+    /// Jumps in flash and stores to SRAM take longer, and flash is neither buffered nor cached.
+    jumps: bool,
 }
 
 fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
     let mut flash = Region::new(RegionKind::Flash, FLASH, 0x20000);
-    if case.timing.revision >= 2 {
+    if case.jumps {
+        flash.jump_wait_states = 1;
+        flash.jump_line_bytes = 8;
+    } else if case.timing.revision >= 2 {
         flash = Region {
             wait_states: 2,
             line_bytes: if case.timing.cortex_m4 { 16 } else { 8 },
@@ -279,7 +284,10 @@ fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
                     cache_ram: true,
                     ..Region::new(RegionKind::Ram, GPRAM, 0x2000)
                 },
-                Region::new(RegionKind::Ram, SRAM, 0x5000),
+                Region {
+                    store_wait_states: case.jumps.into(),
+                    ..Region::new(RegionKind::Ram, SRAM, 0x5000)
+                },
             ],
             interrupts: 16,
             priority_bits: 3,
@@ -385,6 +393,7 @@ fn compare(count: u32) {
                 1 => SRAM + 0x100,
                 _ => FLASH + 0x100 + 2 * random.below(8),
             },
+            jumps: random.below(4) == 0,
         };
         let limits = |until| Limits {
             until: Some(Cycles(until)),

@@ -44,6 +44,12 @@ pub struct Region {
     pub alias_of: Option<u32>,
     /// Wait states of an access.
     pub wait_states: u8,
+    /// Wait states more of a store to RAM.
+    pub store_wait_states: u8,
+    /// Wait states more of a fetch that is neither from the line of the last fetch nor from the next.
+    pub jump_wait_states: u8,
+    /// Bytes of such a line.
+    pub jump_line_bytes: u8,
     /// Bytes of the line that the memory's line buffer keeps; 0 where there is none.
     pub line_bytes: u8,
     /// Accesses go through the cache while that is on.
@@ -74,6 +80,9 @@ impl Region {
             kind,
             alias_of: None,
             wait_states: 0,
+            store_wait_states: 0,
+            jump_wait_states: 0,
+            jump_line_bytes: 0,
             line_bytes: 0,
             cached: false,
             cache_ram: false,

@@ -108,6 +108,10 @@ pub struct Memory {
 pub struct MemoryTiming {
     /// Cycles that an access takes beyond the first.
     pub wait_states: Constant,
+    /// Cycles that a store takes longer than a load; absent where it takes as long.
+    pub store_wait_states: Option<Constant>,
+    /// What a fetch takes longer that follows no other; absent where it takes as long.
+    pub jump: Option<Jump>,
     /// Line size in bytes of a buffer in front of the memory; absent without a buffer.
     pub line_buffer_bytes: Option<Constant>,
     /// Accesses go through the chip's cache while it is enabled.
@@ -116,6 +120,16 @@ pub struct MemoryTiming {
     /// The cache's own RAM, which is not addressable memory while the cache is enabled.
     #[serde(default)]
     pub cache_ram: bool,
+}
+
+/// How long a fetch takes after a jump.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jump {
+    /// Cycles more where it is neither from the line of the last fetch nor from the next.
+    pub wait_states: Constant,
+    /// Bytes of such a line, which the memory gives at a time.
+    pub line_bytes: Constant,
 }
 
 /// An address range that mirrors part of another region.

@@ -19,6 +19,10 @@ enum Chip {
     Gpram,
     /// The same with a Cortex-M4.
     GpramM4,
+    /// No wait states but those of jumps and of stores to SRAM.
+    Jumps,
+    /// None at all.
+    AtOnce,
     /// The CC2650 with its code in SRAM.
     Sram,
     /// The STM32F100 with its code in SRAM.
@@ -329,7 +333,18 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
         Chip::Stm32f100 | Chip::SramOfStm32f100 => {
             (flash, MemorySettings::default(), Timing::CORTEX_M3_R1)
         }
-        Chip::Gpram | Chip::Sram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
+        Chip::Gpram | Chip::Sram | Chip::AtOnce => {
+            (flash, MemorySettings::default(), Timing::CORTEX_M3)
+        }
+        Chip::Jumps => (
+            Region {
+                jump_wait_states: 1,
+                jump_line_bytes: 8,
+                ..flash
+            },
+            MemorySettings::default(),
+            Timing::CORTEX_M3,
+        ),
         Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4F),
     };
     let mut core = Core::new(
@@ -338,7 +353,10 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             regions: vec![
                 flash,
                 Region::new(RegionKind::Ram, GPRAM, 0x1000),
-                Region::new(RegionKind::Ram, 0x2000_0000, 0x1000),
+                Region {
+                    store_wait_states: (chip == Chip::Jumps).into(),
+                    ..Region::new(RegionKind::Ram, 0x2000_0000, 0x1000)
+                },
             ],
             interrupts: 32,
             priority_bits: 3,
@@ -401,6 +419,42 @@ fn programs_take_as_long_as_the_measurements_imply() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What jumps and stores of a piece of code take longer where they have wait states.
+fn longer(body: &[u16]) -> i64 {
+    // ISB; LDR R2, [R0, #4]; the body; LDR R3, [R0, #4]; B .
+    let code = [
+        &[0xf3bf, 0x8f6f, 0xf8d0, 0x2004],
+        body,
+        &[0xf8d0, 0x3004, 0xe7fe],
+    ]
+    .concat();
+    let [with, without] = [Chip::Jumps, Chip::AtOnce].map(|chip| {
+        let registers = run(chip, true, &code);
+        i64::from(registers[3].wrapping_sub(registers[2]))
+    });
+    with - without
+}
+
+#[test]
+fn jumps_and_stores_have_wait_states_of_their_own() {
+    let nop = 0xbf00;
+    let wide = [0xf102, 0x0600]; // ADD.W R6, R2, #0
+    // In sequence, however quickly it is fetched, nothing waits.
+    assert_eq!(longer(&wide.repeat(40)), 0);
+    // MOVS R4, #9; NOPs to another line; SUBS R4, #1; BNE: eight jumps back over three lines or more,
+    // and one that is not taken.
+    let mut turns = vec![0x2409, nop, nop];
+    turns.extend([nop; 12]);
+    turns.extend([0x3c01, 0xd1f1]);
+    assert_eq!(longer(&turns), 8);
+    // STR R6, [R1]: nothing waits for one, but its successor does: a store or a load, each by one.
+    assert_eq!(longer(&[0x600e, nop, nop, nop, nop]), 0);
+    assert_eq!(longer(&[0x600e, 0x604e, nop, nop, nop, nop]), 1);
+    assert_eq!(longer(&[0x600e, 0x684e, nop, nop, nop, nop]), 1);
+    // LDR R6, [R1]; LDR R6, [R1, #4]: loads are as they were.
+    assert_eq!(longer(&[0x680e, 0x684e, nop, nop]), 0);
 }
 
 #[test]

@@ -171,6 +171,12 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
             let mut region = Region::new(kind, memory.start, memory.size);
             if let Some(timing) = &memory.timing {
                 region.wait_states = timing.wait_states.whole() as u8;
+                let stores = timing.store_wait_states.as_ref();
+                region.store_wait_states = stores.map_or(0, |stores| stores.whole() as u8);
+                if let Some(jump) = &timing.jump {
+                    region.jump_wait_states = jump.wait_states.whole() as u8;
+                    region.jump_line_bytes = jump.line_bytes.whole() as u8;
+                }
                 let line = timing.line_buffer_bytes.as_ref();
                 region.line_bytes = line.map_or(0, |bytes| bytes.whole() as u8);
                 region.cached = timing.cached;

@@ -1,8 +1,8 @@
 //! STM32F2: clocks, power control, access to flash, GPIO, serial ports, basic and general-purpose
 //! timers of 16 bits, and pin interrupts (RM0033).
 //!
-//! Flash is read without wait states, which the chip allows up to 30 MHz: then its caches and its
-//! prefetch have nothing to hide, and are not modelled.
+//! Flash is read without wait states, which the chip allows up to 30 MHz: then its caches have nothing
+//! to hide, and are not modelled.
 
 use std::sync::Arc;
 

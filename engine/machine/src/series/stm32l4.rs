@@ -1,8 +1,8 @@
 //! STM32L4+ (STM32L4Rx): clocks, power control, flash and its controller, GPIO, serial ports, basic and
 //! general-purpose timers of 16 bits, and pin interrupts (RM0432).
 //!
-//! Flash is read without wait states, which the chip allows up to 20 MHz: then its caches and its
-//! prefetch have nothing to hide, and are not modelled.
+//! Flash is read without wait states, which the chip allows up to 20 MHz: then its caches have nothing
+//! to hide, and are not modelled.
 
 use std::sync::Arc;
 
