@@ -212,6 +212,15 @@ def test_an_operation_that_is_not_there_is_named() -> None:
     assert "--operation: encode: no such operation on secrets; " in done.stderr
 
 
+def test_what_is_refused_before_its_window_begins_is_no_trial() -> None:
+    """An earlier message of a handshake, which is not measured, refuses a key that is none."""
+    way = LIBRARY.implementation(LIBRARY["edhoc-3-2-aes-128"], "armv7m")
+    image = BuildOf(way, "gcc", "O2", CACHED).build()
+    assert list(refusals(way.algorithm, "update"))
+    tried = observe(way, CACHED, image, "update", special=True, following=False)
+    assert (tried.refusals, str(tried)) == (0, "update: nothing")
+
+
 def test_what_has_no_oracle_cannot_be_tried(tmp_path: Path) -> None:
     for name, text in (LEAKY | {"oracle.py": SILENT}).items():
         path = tmp_path / "hash/leaky" / name

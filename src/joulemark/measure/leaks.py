@@ -19,7 +19,7 @@ from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES, Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation
-from joulemark.errors import InputError, VerificationError
+from joulemark.errors import InputError, LinkError, VerificationError
 from joulemark.images import BuiltImage
 from joulemark.measure.branches import WatchedBoard, deciders
 from joulemark.measure.declared import Declarations, Declared
@@ -416,12 +416,17 @@ def observe(
                 device.write(slot, data)
             public.begin()
             status = device.run(operation).status
+            try:
+                window = machine.take_window()
+            except LinkError:
+                if wanted is Status.OK or status is not wanted:
+                    raise
+                continue  # It was refused while it was set up, which is not measured.
             for slot, expected in put.expected.items():
                 # From the second trial on, values that are declared public are the first trial's.
                 right = public.found or device.read(slot, len(expected)) == expected
                 if status is not wanted or not right:
                     raise VerificationError(f"{implementation} {operation} gave a wrong {slot}")
-            window = machine.take_window()
             cycles.append(window.cycles)
             addresses.append(window.addresses)
         first = 1 if warm else 0
@@ -437,7 +442,7 @@ def observe(
         puts = [*puts[:2], *puts[-RANDOM_TRIALS:], *puts[2:-RANDOM_TRIALS]]
     cycles, traces = watch(puts, Status.OK)
     groups = list(refusals(algorithm, operation)) if special else []
-    refused = [watch(group, Status.BAD_TAG) for group in groups]
+    refused = [found for group in groups if (found := watch(group, Status.BAD_TAG))[0]]
     return Leak(
         operation,
         len(cycles),
