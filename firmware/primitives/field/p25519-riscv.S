@@ -1,6 +1,39 @@
-/* The field of 2^255 - 19 elements for RISC-V: elements are any number below 2^256; 2^256 = 38. Every
-   function takes the same time for all operands. */
+/* The field of 2^255 - 19 elements for RISC-V: elements are any number below 2^256; 2^256 = 38.
+   Every function takes the same time for all operands. */
 #include "field/multiply-riscv.inc"
+
+/* In the frame: where a part returns to; arguments of functions. */
+#define RETURN 4(sp)
+#define COUNT 8(sp)
+#define RESULT 12(sp)
+#define FACTOR 16(sp)
+
+/* In parts a0 is the address of the result, a1 and a2 those of operands; they preserve nothing. */
+.macro part name
+    .section .text.\name, "ax", %progbits
+    .balign 4
+\name:
+.endm
+
+.macro enter_part
+    sw      a0, OUT
+    sw      ra, RETURN
+.endm
+
+/* Stores the result, and leaves a part. */
+.macro leave_part
+    lw      T, OUT
+    lw      ra, RETURN
+    sw      R0, 0(T)
+    sw      R1, 4(T)
+    sw      R2, 8(T)
+    sw      R3, 12(T)
+    sw      R4, 16(T)
+    sw      R5, 20(T)
+    sw      R6, 24(T)
+    sw      R7, 28(T)
+    ret
+.endm
 
 /* Adds the carry in U to the words of the result; U becomes what these carry. */
 .macro add_carry words:vararg

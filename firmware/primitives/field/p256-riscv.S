@@ -1,5 +1,5 @@
-/* The field of P-256 for RISC-V: elements are any number below 2^256, in Montgomery form. The prime is
-   p = 2^256 - 2^224 + 2^192 + 2^96 - 1. Every function takes the same time for all operands. */
+/* The field of P-256 for RISC-V: elements are any number below 2^256, in Montgomery form. The prime
+   is p = 2^256 - 2^224 + 2^192 + 2^96 - 1. Every function takes the same time for all operands. */
 #include "field/multiply-riscv.inc"
 
 /* Stores the result, and leaves a function. */
@@ -44,8 +44,8 @@
 .endm
 
 /* Adds multiples of p so that the lower words become 0: in word i that takes m_i = what the word is
-   by then, since p is -1 modulo 2^96; it stays in the word's register. m_i is subtracted from column i,
-   added to columns i + 3, i + 6 and i + 8, and subtracted from i + 7. The carry is below 2. */
+   by then, since p is -1 modulo 2^96; it stays in the word's register. m_i is subtracted from column
+   i, added to columns i + 3, i + 6 and i + 8, and subtracted from i + 7. The carry is below 2. */
 .macro montgomery u0, u1, u2, u3, u4, u5, u6, u7
     add     R3, R3, R0
     sltu    C, R3, R0
@@ -104,8 +104,8 @@
     or      U, U, T
 .endm
 
-/* Subtracts p from a number with the carry U above its words: adds 2^256 - p = 2^224 - 2^192 - 2^96 + 1
-   if that is 1. U becomes the carry out of that, which leaves 2^256 to be counted again. */
+/* Subtracts p from a number with the carry U above its words: adds 2^256 - p = 2^224 - 2^192 - 2^96
+   + 1 if that is 1. U becomes the carry out of that, which leaves 2^256 to be counted again. */
 .macro subtract_prime w0, w1, w2, w3, w4, w5, w6, w7
     neg     A4, U
     slli    A5, A4, 1

@@ -1,5 +1,5 @@
-/* The Ascon permutation for RISC-V with Zbb and Zbkb, and whole blocks of messages; see ascon-p.h. Each
-   word is stored as two, its even bits (E) and its odd bits (O), and all stay in registers. */
+/* The Ascon permutation for RISC-V with Zbb and Zbkb, and whole blocks of messages; see ascon-p.h.
+   Each word is stored as two, its even bits (E) and its odd bits (O), and all stay in registers. */
 #include "riscv.inc"
 
 #define STATE a0

@@ -1,6 +1,6 @@
 /* Keccak-f[1600] for RISC-V with Zbb, on lanes of even and odd bits; see keccak-f1600-riscv.h. A
    round goes from one state in memory to another, five words at a time; registers hold theta's
-   parities of columns C and what it adds to them, D, each of column x and half h in number 2 x + h. */
+   parities of columns C and what it adds to them, D, of column x and half h in number 2 x + h. */
 #include "riscv.inc"
 
 #define STATE a0

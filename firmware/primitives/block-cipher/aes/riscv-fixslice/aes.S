@@ -690,7 +690,7 @@ aes_decrypt:
 #define RCON s11
 #define CONTEXT (SCHEDULE_BYTES)(sp)
 
-/* SubWord of t0 (FIPS 197, 5.2), in the lowest bit of each byte of the planes, without its constant. */
+/* SubWord of t0 (FIPS 197, 5.2) without its constant, in the lowest bit of the planes' bytes. */
 .macro sub_word
     li      t1, 0x01010101
     .set    bit, 0

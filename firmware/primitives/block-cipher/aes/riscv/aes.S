@@ -1,6 +1,6 @@
 /* AES rounds with tables. A column is a register, row 0 in its lowest byte; TABLE points to the
-   middle of four tables, one for each row, so that offsets reach all of them. Nothing loaded is used
-   by the next instruction, which would wait a cycle for it. */
+   middle of four tables, one for each row, so that offsets reach all of them. Nothing loaded is
+   used by the next instruction, which would wait a cycle for it. */
 
 #include "riscv.inc"
 
@@ -120,8 +120,8 @@
     \column \h, \key + 12, \d, \c, \b, \a
 .endm
 
-/* Rounds from \first to the last but one, with A to D to begin with and E to H in the end; the round
-   keys begin at \keys. */
+/* Rounds from \first to the last but one, with A to D to begin with and E to H in the end; the
+   round keys begin at \keys. */
 .macro rounds round, keys, first
     .irp    number, 1, 3, 5, 7, 9, 11
     .if     \number >= \first && \number < AES_ROUNDS - 1
@@ -287,8 +287,8 @@ aes_encrypt:
 .endm
 
 /* InvMixColumns, whose matrix is that of MixColumns times circ(5, 0, 4, 0): Daemen and Rijmen, The
-   Design of Rijndael, section 4.1.3. It needs no table, which a program that never decrypts does not
-   link then. */
+   Design of Rijndael, section 4.1.3. It needs no table: a program that never decrypts does not link
+   one. */
 .macro inverse_mix word
     rori    I, \word, 16
     xor     I, I, \word
