@@ -219,3 +219,53 @@ def test_functions_of_the_rom(tmp_path: Path, name: str) -> None:
         after[to : to + count] = data
         assert result == first
     assert made.read_memory(0x20000000, len(after)) == bytes(after)
+
+
+def test_handlers_and_constants_in_flash_wait_while_flash_is_changed(tmp_path: Path) -> None:
+    """OpenThread's driver leaves SysTick on while a page is erased, and writes a constant."""
+    ticks, vectors, page = 0x20000440, 0x20000400, 0x0027E800
+    made, image = machine(
+        tmp_path,
+        f"""
+    ldr r0, ={vectors:#x}
+    ldr r1, =tick
+    str r1, [r0, #60]
+    ldr r2, =0xe000ed08
+    str r0, [r2]
+    ldr r2, =0xe000e010
+    ldr r1, =15999
+    str r1, [r2, #4]
+    str r1, [r2, #8]
+    movs r1, #7
+    str r1, [r2]
+    ldr r0, ={page:#x}
+    ldr r1, =0x800
+    movs r4, #0x54
+    ldr r4, [r4]
+    blx r4
+    ldr r0, =constant
+    ldr r1, ={page:#x}
+    movs r2, #4
+    movs r4, #0x58
+    ldr r4, [r4]
+    blx r4
+    b done
+    .thumb_func
+tick:
+    ldr r0, ={ticks:#x}
+    ldr r1, [r0]
+    adds r1, #1
+    str r1, [r0]
+    bx lr
+    .align 2
+constant:
+    .word 0xbe5cc5ee
+    """,
+    )
+    made.write_memory(ticks, bytes(4))
+    stop = made.run(max_cycles=2_000_000, until=image.symbols["done"])
+    assert stop.reason == "address", stop.fault and stop.fault.message
+    assert made.read_memory(page, 8) == bytes.fromhex("eec55cbe ffffffff")
+    # A page takes 20 ms at least (SWRS096), and a handler that waits misses the ticks meanwhile.
+    assert made.time_ps >= 20 * 10**9
+    assert 1 <= int.from_bytes(made.read_memory(ticks, 4), "little") <= 5

@@ -692,6 +692,12 @@ impl Peripherals for Cc2538 {
             .map_or(Cycles(0), Cc2538Flash::busy_until)
     }
 
+    /// Inferred: SWRU319 does not say what a read of flash meets meanwhile, but `OpenThread` erases with
+    /// interrupts on, has their handlers in flash, and has run so on this chip for years.
+    fn flash_waits(&self) -> bool {
+        true
+    }
+
     fn flash_state(&self) -> Option<&'static str> {
         self.flash.as_ref().and_then(Cc2538Flash::power_state)
     }
