@@ -2,6 +2,7 @@
 
 import json
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -364,3 +365,49 @@ def test_what_is_left_out_is_named_when_touched(tmp_path: Path, chip: str) -> No
         assert stop.fault.kind == "absent"
         assert part in stop.fault.message
         assert any(part in name for name in description.absent)
+
+
+def test_a_routine_that_is_a_constant_has_its_name_in_a_profile(tmp_path: Path) -> None:
+    """Zephyr's busy wait is an array of instructions among the constants."""
+    (tmp_path / "program.S").write_text(
+        """
+    .syntax unified
+    .thumb
+    .section .vectors, "a"
+    .word 0x20001000, reset
+    .section .rodata, "a"
+    .type delay_code, %object
+delay_code:
+    .short 0x3801, 0xd1fd, 0x4770
+    .size delay_code, 6
+    .text
+    .global reset
+    .type reset, %function
+    .thumb_func
+reset:
+    movs r0, #100
+    ldr r1, =delay_code + 1
+    blx r1
+    .global done
+done:
+    b done
+    .size reset, . - reset
+"""
+    )
+    subprocess.run(
+        [
+            *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-nostdlib", "-Wl,-e,reset"),
+            "-Wl,--section-start=.vectors=0x08000000,-Ttext=0x08000100,"
+            "--section-start=.rodata=0x08000200",
+            *("program.S", "-o", "program.elf"),
+        ],
+        cwd=tmp_path,
+        check=True,
+    )
+    image = Image.load(tmp_path / "program.elf")
+    machine = Machine(chips.load_chip("stm32f100rb"), image, profile=True)
+    machine.run(max_cycles=10_000, until=image.symbols["done"])
+    costs = {cost.name: cost for cost in machine.profile.functions}
+    assert costs["delay_code"].self_instructions == 201
+    assert costs["delay_code"].calls == 1
+    assert "(no symbol)" not in costs

@@ -352,7 +352,13 @@ impl Image {
             {
                 let flags = targets.first().map_or(0, |target| target.symbol_flags);
                 let address = if function { address & !flags } else { address };
-                symbols.insert(name, address, symbol.size() as u32, function);
+                // A routine may be a constant: Zephyr's busy wait is an array of instructions.
+                let is_constant = symbol.kind() == SymbolKind::Data
+                    && symbol.size() > 0
+                    && data
+                        .iter()
+                        .any(|range| address.wrapping_sub(range.start) < range.size);
+                symbols.insert(name, address, symbol.size() as u32, function || is_constant);
             }
             if symbol.kind() == SymbolKind::Data {
                 symbols.insert_variable(name, address, symbol.size() as u32);

@@ -473,7 +473,7 @@ impl CortexM {
         while radio.next_event() <= until && !radio.needs_memory() {
             let time = radio.next_event();
             radio.advance(time);
-            debug_assert!(radio.next_event() > time || radio.needs_memory());
+            debug_assert!(radio.next_event() >= time || radio.needs_memory());
             self.board.note_radio(radio.state(), time);
         }
     }
