@@ -12,6 +12,7 @@ from joulemark.analysis import lora
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protocols
 from joulemark.cli import app
+from joulemark.cli._options import lost_part
 from joulemark.errors import BuildError, InputError, VerificationError
 from joulemark.project import ROOT
 from joulemark.records.store import Store
@@ -268,3 +269,16 @@ def test_the_guide_shows_what_the_command_prints() -> None:
         assert done.exit_code == 0, done.output
         assert done.stdout.split() == expected.split(), command
         assert max(map(len, done.stdout.split("errors,")[0].splitlines())) <= 80, command
+
+
+@pytest.mark.parametrize("given", ["95%", "-1", "nan", "some", "%"])
+def test_a_loss_that_is_none_is_refused(given: str) -> None:
+    chosen = ["--protocol", COMBINED, "--board", BOARD, "--network", "pair", "--loss", given]
+    done = CliRunner().invoke(app, ["handshake", *chosen])
+    said = str(done.exception)
+    assert f"{given!r} is no part of the frames" in said
+    assert "from 0 to 0.9, or a percentage" in said
+
+
+def test_a_loss_is_a_number_or_a_percentage() -> None:
+    assert [lost_part(given) for given in ("0.1", "10%", "0", "90%")] == [0.1, 0.1, 0.0, 0.9]

@@ -141,6 +141,9 @@ class FiniteCommand(TyperCommand):
         return rest
 
 
+_LOST_PART_MAX = 0.9
+
+
 def to_write(given: Any) -> Any:
     """Return an option's file or files, but refuse what cannot be written before anything is done.
 
@@ -153,6 +156,22 @@ def to_write(given: Any) -> Any:
         if path is not None:
             wholefile.check(path)
     return given
+
+
+def lost_part(given: str) -> float:
+    """Return the part of frames that is lost, from a number or a percentage.
+
+    Raises:
+        InputError: it is neither, or more than nine tenths.
+    """
+    try:
+        part = float(given[:-1]) / 100 if given.endswith("%") else float(given)
+    except ValueError:
+        part = math.nan
+    if not 0 <= part <= _LOST_PART_MAX:
+        mend = f"give a number from 0 to {_LOST_PART_MAX:g}, or a percentage"
+        raise InputError(f"{given!r} is no part of the frames", "--loss", mend)
+    return part
 
 
 StoreOption = Annotated[

@@ -15,7 +15,7 @@ import typer
 
 from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
-from joulemark.cli._options import OptimisationOption
+from joulemark.cli._options import OptimisationOption, lost_part
 from joulemark.cli._output import say
 from joulemark.cli._protocols import aligned
 from joulemark.errors import InputError
@@ -108,7 +108,12 @@ def handshake(
     ] = 16,
     loss: Annotated[
         float,
-        typer.Option("--loss", min=0, max=0.9, metavar="PART", help="Part of the frames lost."),
+        typer.Option(
+            "--loss",
+            parser=lost_part,
+            metavar="PART",
+            help="Part of the frames lost, such as 0.1 or 10%; 0.9 at most.",
+        ),
     ] = 0.0,
     runs: Annotated[
         int,

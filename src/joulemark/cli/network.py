@@ -319,7 +319,11 @@ def _piece(
             )
         what = describe_sent(t) + (f", {len(t.frame)} B" if t.frame else "")
         cut = ", stopped" if t.is_cut else ""
-        where = f"on {channel}" if channel is not None else f"at {t.frequency_mhz} MHz, which is no channel"
+        where = (
+            f"on {channel}"
+            if channel is not None
+            else f"at {t.frequency_mhz} MHz, which is no channel"
+        )
         text = f"{names[t.mote]} sends {where}: {what}{cut}; {_truth(t, names)}"
         lines.append((t.begin_ps, _at(t.begin_ps, text)))
         lines += [(t.begin_ps, _at(t.begin_ps, f"! {f.rule}: {f.text}")) for f in flaws]

@@ -193,7 +193,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
     Raises:
         JoulemarkError: as `price` says.
     """
-    run = _watch(running)
+    run = _watch(running, conditions.loss)
     found = datagrams(run.frames)
     accounts = _accounts(protocol, conditions, found, run)
     observed = [running.observed(number) for number in range(len(_SIDES))]
@@ -238,7 +238,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
     )
 
 
-def _watch(running: RunningNetwork) -> _Run:
+def _watch(running: RunningNetwork, loss: float) -> _Run:
     run, end_s = _Run(), LIMIT_S
     for piece in running.run(LIMIT_S):
         for number, stop in piece.faults:
@@ -253,8 +253,8 @@ def _watch(running: RunningNetwork) -> _Run:
     else:
         raise BudgetError(f"{running.network.title}: no end within {LIMIT_S:g} s")
     if "done" not in run.said[0]:
-        words = "; ".join(run.said[0][-3:])
-        raise ProtocolFailedError(f"{running.network.title}: the client gave up: {words}")
+        lost = f" with {loss:.0%} of the frames lost" if loss else ""
+        raise ProtocolFailedError(f"{running.network.title}: the client gave up{lost}")
     return run
 
 
@@ -266,7 +266,7 @@ def heard(
     Raises:
         JoulemarkError: as `price` says.
     """
-    run = _watch(running)
+    run = _watch(running, conditions.loss)
     talk, _ = _talk(protocol, conditions, datagrams(run.frames), run)
     protocol.read(talk)
     return run.frames, protocol.keys(talk)
