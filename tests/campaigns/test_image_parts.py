@@ -103,8 +103,13 @@ def test_each_function_is_in_one_part_and_all_add_up(tmp_path: Path) -> None:
     again, shown = measured(image, "--parts", str(rules))
     assert "other" not in parts_of(again, "cycles")
     assert "no rule places" not in shown
+    assert "of --parts" not in shown
     moved = parts_of(again, "cycles")["application"] - cycles["application"]
     assert moved == cycles["other"]
+    # A rule that places nothing is told.
+    rules.write_text('[[rule]]\npart = "kernel"\nfunctions = ["hlep*"]\n')
+    _, shown = measured(image, "--parts", str(rules))
+    assert "rule 1 of --parts, kernel, places nothing that ran" in " ".join(shown.split())
 
 
 def test_without_debug_information_names_decide(tmp_path: Path) -> None:

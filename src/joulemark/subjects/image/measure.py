@@ -120,14 +120,15 @@ def _measure(case: ImageCase) -> Records:
             machine = _run(case, image)
         except EngineError as error:
             raise InputError(str(error).replace(str(path), case.subject.image)) from error
-        parts = ByPart(machine.profile.functions, Placing(path, case.rules, image.symbols))
+        placing = Placing(path, case.rules, image.symbols)
+        parts = ByPart(machine.profile.functions, placing)
         threads = threads_of(path, machine.read_memory)
     times = occupancy(machine.power_tracks, 0, machine.time_ps)
     provenance = replace(
         on_board(case.board, case.board.default_clock, 0, project_commit()),
         image_digest=image.digest,
     )
-    notes = [parts.note] if parts.note else []
+    notes = [*placing.unused(), *([parts.note] if parts.note else [])]
     quantities = list(_quantities(case, machine, parts))
     if threads is not None:
         # Their calls do not nest: a function of one thread returns while another waits.

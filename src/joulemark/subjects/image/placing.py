@@ -7,7 +7,7 @@ information or by its name; a user's rules come before them.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -103,6 +103,7 @@ class Placing:
 
     def __init__(self, path: Path, rules: Sequence[Rule], symbols: Mapping[str, int]) -> None:
         self._rules = rules
+        self._used: set[int] = set()
         self._lines = compiled_lines(path)
         self._home = None
         if "main" in symbols and (file := self._file(symbols["main"] & ~1)) is not None:
@@ -115,10 +116,18 @@ class Placing:
     def of(self, name: str, address: int) -> str:
         """Return the part of a function."""
         file = self._file(address)
-        for rule in self._rules:
+        for number, rule in enumerate(self._rules):
             if rule.holds(file, name, self._home):
+                self._used.add(number)
                 return rule.part
         return OTHER
+
+    def unused(self) -> Iterator[str]:
+        """Yield a note of each rule of a user's file that has placed nothing so far."""
+        own = len(self._rules) - len(rules_of(None))
+        for number in set(range(own)) - self._used:
+            part = self._rules[number].part
+            yield f"rule {number + 1} of --parts, {part}, places nothing that ran"
 
 
 class ByPart:
