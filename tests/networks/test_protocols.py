@@ -281,4 +281,4 @@ def test_a_loss_that_is_none_is_refused(given: str) -> None:
 
 
 def test_a_loss_is_a_number_or_a_percentage() -> None:
-    assert [lost_part(given) for given in ("0.1", "10%", "0", "90%")] == [0.1, 0.1, 0.0, 0.9]
+    assert [lost_part(given) for given in ("0.1", "10%", 0.0, "90%")] == [0.1, 0.1, 0.0, 0.9]

@@ -158,19 +158,22 @@ def to_write(given: Any) -> Any:
     return given
 
 
-def lost_part(given: str) -> float:
+def lost_part(given: str | float) -> float:
     """Return the part of frames that is lost, from a number or a percentage.
+
+    Typer hands a default over, too.
 
     Raises:
         InputError: it is neither, or more than nine tenths.
     """
+    text = str(given)
     try:
-        part = float(given[:-1]) / 100 if given.endswith("%") else float(given)
+        part = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
         part = math.nan
     if not 0 <= part <= _LOST_PART_MAX:
         mend = f"give a number from 0 to {_LOST_PART_MAX:g}, or a percentage"
-        raise InputError(f"{given!r} is no part of the frames", "--loss", mend)
+        raise InputError(f"{text!r} is no part of the frames", "--loss", mend)
     return part
 
 
