@@ -254,6 +254,38 @@ def test_what_cannot_be_modelled_is_refused(arguments: tuple[str, ...], said: st
     assert said in str(done.exception), str(done.exception)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--secret key:16 --random key:16", "--random: key and key of --secret have bytes in"),
+        ("--secret key^key:16", "--secret: key and key of --secret have bytes in common"),
+        ("--secret key:16 --secret key:4", "--secret: key and key of --secret"),
+        ("--secret share0^share1:4 --random share1:1", "--random: share1 and share1 of --secret"),
+        ("--secret key:16 --plaintext key", "--plaintext: key and key of --secret"),
+    ],
+)
+def test_bytes_that_are_given_twice_are_refused(given: str, said: str, folder: Path) -> None:
+    """What is written last would be random in all traces, and nothing would tell them apart."""
+    path, where = built("stm32vldiscovery", folder), ("--board", "stm32vldiscovery")
+    done = leaks(str(path), *where, "--call", "unmasked", *given.split(), catch=True)
+    assert str(done.exception).startswith(said)
+
+
+def test_bytes_side_by_side_are_no_overlap() -> None:
+    power._refuse_overlaps([("a", "--secret", 16, 4), ("b", "--secret", 12, 4)])
+    with pytest.raises(InputError, match="b and a of --secret"):
+        power._refuse_overlaps([("a", "--secret", 16, 4), ("b", "--random", 13, 4)])
+
+
+@pytest.mark.parametrize("option", ["--operation encrypt", "--implementation x", "--opt O2"])
+def test_options_of_primitives_are_refused_with_a_program(option: str, folder: Path) -> None:
+    path, where = built("stm32vldiscovery", folder), ("--board", "stm32vldiscovery")
+    of = ("--call", "unmasked", "--secret", "key:16")
+    done = leaks(str(path), *where, *of, *option.split(), catch=True)
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception).startswith(f"{option.split(maxsplit=1)[0]}: ")
+
+
 @pytest.mark.parametrize("option", ["--traces 50", "--weights equal", "--save x.npz"])
 def test_options_of_power_need_it(option: str) -> None:
     done = CliRunner().invoke(app, ["leaks", "--primitive", "aes-128", *option.split()])

@@ -322,6 +322,21 @@ def test_a_secret_longer_than_its_variable_is_refused(more: tuple[str, ...], fol
     assert told.startswith("--secret: secret has 16 bytes, not 17; write secret:16, or ADDRESS")
 
 
+@pytest.mark.parametrize("more", [(), ("--power",)])
+def test_a_variable_cannot_be_called(more: tuple[str, ...], folder: Path) -> None:
+    path = str(built(CORES["m3"], "Os", folder))
+    chosen = ["leaks", path, *more, "--board", "stm32vldiscovery", "--call", "secret"]
+    done = CliRunner().invoke(app, [*chosen, "--secret", "secret:16"])
+    assert str(done.exception) == "--call: secret is a variable; give a function"
+
+
+@pytest.mark.parametrize("more", [(), ("--power",)])
+def test_cycles_of_a_program_need_one(more: tuple[str, ...]) -> None:
+    asked = ["leaks", "--primitive", "aes-128", *more, "--max-cycles", "9"]
+    done = CliRunner().invoke(app, asked)
+    assert str(done.exception).startswith("--max-cycles: needs a program")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -330,6 +345,15 @@ def test_a_secret_longer_than_its_variable_is_refused(more: tuple[str, ...], fol
         (["--secret", "0x10000000:4"], "no secret can be followed at 0x10000000"),
         (["--primitive", "aes-128"], "--primitive: is measured instead of a program"),
         (["--call", "hard", "--max-cycles", "9999"], "hard was not called: "),
+        (["--call", "hard", "--max-cycles", "9999"], "the program itself must call what --call"),
+        (["--secret", "outer:4"], "--secret: outer is a function; give a variable, or an address"),
+        (["--implementation", "x"], "--implementation: is a primitive's, and a program was given"),
+        (["--operation", "x"], "--operation: is a primitive's"),
+        (["--compiler", "gcc"], "--compiler: a program is not built again"),
+        (["--opt", "O2"], "--opt: a program is not built again"),
+        (["--branches"], "--branches: compares trials"),
+        (["--cover"], "--cover: a program is followed as it is called"),
+        (["--no-follow"], "--no-follow: a program is only followed"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(

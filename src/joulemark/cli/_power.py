@@ -35,6 +35,29 @@ def refuse_trials(given: Mapping[str, bool]) -> None:
             raise InputError("is not of modelled power", name, "leave it or --power out")
 
 
+_OF_PROGRAM = {
+    "--primitive": ("is measured instead of a program", "give one of them"),
+    "--implementation": ("is a primitive's, and a program was given", "leave it out"),
+    "--operation": ("is a primitive's, and a program was given", "name a function with --call"),
+    "--compiler": ("a program is not built again", "leave it out"),
+    "--opt": ("a program is not built again", "leave it out"),
+    "--branches": ("compares trials, and a program is only followed", "leave it out"),
+    "--cover": ("a program is followed as it is called", "leave it out"),
+    "--no-follow": ("a program is only followed, and there are no trials", "leave it out"),
+}
+"""Options that a program does without: why, and what to do."""
+
+
+def refuse_with_program(image: Path, given: Mapping[str, object]) -> None:
+    """Refuse a program that is not there, and options of primitives beside it."""
+    if not image.exists():
+        raise InputError("no such file", str(image), "a primitive goes with --primitive")
+    for name, value in given.items():
+        if value:
+            what, mend = _OF_PROGRAM[name]
+            raise InputError(what, name, mend)
+
+
 def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
     """Return a symbol or an address, and a number of bytes."""
     name, colon, length = text.rpartition(":")
@@ -48,7 +71,6 @@ def show_power(
     image: Path | None,
     chosen: dict[str, list[str]],
     of_program: dict[str, Any],
-    max_cycles: int | None,
     *,
     traces: int | None,
     weights: str | None,
@@ -72,11 +94,9 @@ def show_power(
             raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
         found = list(survey_power(Wanted(**chosen), **options))
     else:
-        if not image.exists():
-            raise InputError("no such file", str(image), "a primitive goes with --primitive")
-        if chosen["primitive"]:
-            raise InputError("is measured instead of a program", "--primitive", "give one of them")
-        found = [_power_of_program(image, chosen["board"], of_program, max_cycles, options)]
+        boards = chosen.pop("board")
+        refuse_with_program(image, {f"--{name}": value for name, value in chosen.items()})
+        found = [_power_of_program(image, boards, of_program, options)]
     _show_power([named for named, _ in found], [each for _, each in found], form)
     if image is not None and found[0][1].leaking1 and any("^" in s for s in of_program["secret"]):
         if form is Form.TEXT:
@@ -90,7 +110,6 @@ def _power_of_program(
     image: Path,
     boards: list[str],
     of_program: dict[str, Any],
-    max_cycles: int | None,
     options: dict[str, Any],
 ) -> "tuple[dict[str, str], Modelled]":
     from joulemark.catalogue.boards import load_board
@@ -116,7 +135,7 @@ def _power_of_program(
         secrets,
         fresh=[named_bytes(text, "--random") for text in of_program["random"] or []],
         plaintext=of_program["plaintext"],
-        max_cycles=max_cycles or BUDGET_CYCLES,
+        max_cycles=of_program["max-cycles"] or BUDGET_CYCLES,
     )
     return {"board": board.name, "function": call}, power.model(target, call, **options)
 

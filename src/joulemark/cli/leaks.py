@@ -15,7 +15,13 @@ from joulemark.cli import app
 from joulemark.cli._github import annotate
 from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say
-from joulemark.cli._power import named_bytes, refuse_power, refuse_trials, show_power
+from joulemark.cli._power import (
+    named_bytes,
+    refuse_power,
+    refuse_trials,
+    refuse_with_program,
+    show_power,
+)
 from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
@@ -195,8 +201,13 @@ def leaks(
                 "compiler": compiler or [],
                 "opt": opt or [],
             },
-            {"call": call, "secret": secret, "random": fresh, "plaintext": plaintext},
-            max_cycles,
+            {
+                "call": call,
+                "secret": secret,
+                "random": fresh,
+                "plaintext": plaintext,
+                "max-cycles": max_cycles,
+            },
             traces=traces,
             weights=weights,
             save=save,
@@ -213,15 +224,26 @@ def leaks(
             "--save": save,
         },
     )
-    _refuse_cover(image, cover=cover, follow=follow)
     if image is not None:
-        if not image.exists():
-            raise InputError("no such file", str(image), "a primitive goes with --primitive")
-        if primitive:
-            raise InputError("is measured instead of a program", "--primitive", "give one of them")
+        refuse_with_program(
+            image,
+            {
+                "--primitive": primitive,
+                "--implementation": implementation,
+                "--operation": operation,
+                "--compiler": compiler,
+                "--opt": opt,
+                "--branches": branches,
+                "--cover": cover,
+                "--no-follow": not follow,
+            },
+        )
         _own_program(image, board or [], call, secret or [], max_cycles, one_way=one_way, form=form)
         return
-    if given := [name for name, value in (("--call", call), ("--secret", secret)) if value]:
+    if cover and not follow:
+        raise InputError("nothing is followed", "--cover", "leave it out")
+    of_program = {"--call": call, "--secret": secret, "--max-cycles": max_cycles}
+    if given := [name for name, value in of_program.items() if value]:
         raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
     if not primitive:
         raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
@@ -266,13 +288,6 @@ def leaks(
 
 _FIRST_LEFT_OUT = ("refusals", "declared public", "cycles", "both", "board")
 """Columns that a narrow terminal omits, in this order."""
-
-
-def _refuse_cover(image: Path | None, *, cover: bool, follow: bool) -> None:
-    """Refuse other inputs where there are none."""
-    if cover and (image is not None or not follow):
-        what = "a program is followed as it is called" if image else "nothing is followed"
-        raise InputError(what, "--cover", "leave it out")
 
 
 def _tried(found: "list[Surveyed]") -> str:

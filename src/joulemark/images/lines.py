@@ -129,17 +129,28 @@ def compiled_lines(path: Path) -> Lines | None:
     return _read(path, there=True)
 
 
-def variable_sizes(path: Path) -> dict[str, int]:
-    """Return the sizes of an ELF file's variables, as far as it says; of namesakes, the largest."""
+@dataclass(frozen=True)
+class Named:
+    """What an ELF file says of the symbols of one name."""
+
+    is_function: bool
+    is_variable: bool
+    largest_bytes: int
+    """Size of the largest variable of the name; 0 if it is not known."""
+
+
+def named(path: Path, name: str) -> Named:
+    """Return what an ELF file says of the symbols of a name; namesakes may be both."""
     from elftools.elf.elffile import ELFFile
 
-    sizes: dict[str, int] = {}
+    kinds, sizes = [], [0]
     with suppress(*unreadable()), path.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")
         for one in () if table is None else table.iter_symbols():
-            if one["st_info"]["type"] == "STT_OBJECT" and one["st_size"]:
-                sizes[one.name] = max(one["st_size"], sizes.get(one.name, 0))
-    return sizes
+            if one.name == name:
+                kinds.append(one["st_info"]["type"])
+                sizes += [one["st_size"]] if kinds[-1] == "STT_OBJECT" else []
+    return Named("STT_FUNC" in kinds, "STT_OBJECT" in kinds, max(sizes))
 
 
 def unreadable() -> tuple[type[Exception], ...]:

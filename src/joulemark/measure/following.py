@@ -21,7 +21,7 @@ from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
-from joulemark.images.lines import Line, Lines, lines_of, variable_sizes
+from joulemark.images.lines import Line, Lines, lines_of, named
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
@@ -405,7 +405,7 @@ def follow_call(
         Marked(name, 0, _resolved_bytes(path, program, name, length, "--secret"), length)
         for name, length in secrets
     ]
-    start = _resolved(program, function, "--call") & ~1
+    start = _resolved_function(path, program, function)
     calls = instruction_sets.calls(board.core)
     places = Located(path, board.core, program.symbols)
     ended: list[tuple[int, tuple[Declared, ...]]] = []
@@ -416,7 +416,7 @@ def follow_call(
         # A symbol may lie where a function of another does.
         stop = machine.run(until=start, until_asleep=True, max_cycles=max_cycles)
         if stop.reason != "address":
-            raise _never(stop, f"{function} was not called", machine.cycles)
+            raise _never(stop, function, machine.cycles, called=False)
         registers = {name.upper(): value for name, value in machine.registers.items()}
         stack = registers["SP"]
         if calls.returns_to is None:
@@ -432,7 +432,7 @@ def follow_call(
             if stop.reason == "address" and stop.address == public.address:
                 public.release(machine)
             elif stop.reason != "address":
-                raise _never(stop, f"{function} did not return", machine.cycles - begin)
+                raise _never(stop, function, machine.cycles - begin, called=True)
             elif machine.registers["sp"] >= stack:
                 break
         ended.append((machine.cycles - begin, public.found))
@@ -460,21 +460,42 @@ def _resolved(program: Image, name: str, option: str) -> int:
         raise InputError(str(error), option) from error
 
 
+def _resolved_function(path: Path, program: Image, name: str) -> int:
+    """Return the address of a function; assembly may leave out that it is one."""
+    address = _resolved(program, name, "--call")
+    found = named(path, name)
+    if found.is_variable and not found.is_function:
+        raise InputError(f"{name} is a variable", "--call", "give a function")
+    return address & ~1
+
+
 def _resolved_bytes(path: Path, program: Image, name: str, length: int, option: str) -> int:
     """Return the address of so many bytes; what lies behind a variable is none of it."""
     address = _resolved(program, name, option)
-    size = variable_sizes(path).get(name)
-    if size is not None and length > size:
+    found = named(path, name)
+    if found.is_function and not found.is_variable:
+        raise InputError(f"{name} is a function", option, "give a variable, or an address")
+    size = found.largest_bytes
+    if size and length > size:
         mend = f"write {name}:{size}, or ADDRESS:BYTES for what lies behind it too"
         raise InputError(f"{name} has {size} bytes, not {length}", option, mend)
     return address
 
 
-def _never(stop: Stop, what: str, cycles: int) -> JoulemarkError:
-    """Return the error that a run which ended elsewhere amounts to."""
+def _never(stop: Stop, function: str, cycles: int, *, called: bool) -> JoulemarkError:
+    """Return the error that a run amounts to which ended before a call, or within it."""
+    what = f"{function} {'did not return' if called else 'was not called'}"
     if stop.fault is not None:
         return FaultError(f"{what}: the program faulted: {stop.fault.message}")
     asleep = stop.reason == "asleep"
     why = "it sleeps" if asleep else f"{cycles:,} cycles are spent"
-    mend = "nothing can wake it: let it call by itself" if asleep else "give --max-cycles more"
+    if asleep:
+        mend = "nothing can wake it: let it call by itself"
+    elif called:
+        mend = "give --max-cycles more"
+    else:
+        mend = (
+            "the program itself must call what --call names: build one that does, without waiting "
+            "for anything; if it only comes to it later, give --max-cycles more"
+        )
     return BudgetError(f"{what}: {why} at {stop.address:#06x}", "--call", mend)

@@ -30,8 +30,8 @@ from joulemark.measure.following import (
     Place,
     _loaded,
     _never,
-    _resolved,
     _resolved_bytes,
+    _resolved_function,
 )
 from joulemark.measure.leaks import _exchange
 from joulemark.runners.emulator import EmulatedBoard
@@ -619,11 +619,29 @@ class OfProgram:
         if plaintext is not None and self._secrets[0][1] < _AES_BLOCK:
             what = f"{secrets[0]} has {secrets[0].length} bytes, and a key of AES 16 or more"
             raise InputError(what, "--secret", "let the first one be the key")
+        _refuse_overlaps(
+            [
+                *(
+                    (share, "--secret", at, length)
+                    for each, (places, length) in zip(secrets, self._secrets, strict=True)
+                    for share, at in zip(each.shares, places, strict=True)
+                ),
+                *(
+                    (name, "--random", at, length)
+                    for (name, _), (at, length) in zip(fresh, self._fresh, strict=True)
+                ),
+                *(
+                    [(plaintext, "--plaintext", self._plaintext, _AES_BLOCK)]
+                    if plaintext is not None and self._plaintext is not None
+                    else []
+                ),
+            ]
+        )
         self._named = {str(each): at for each, (at, _) in zip(secrets, self._secrets, strict=True)}
         if plaintext is not None and self._plaintext is not None:
             self._named[plaintext] = [self._plaintext]
         self.places = Located(path, board.core, program.symbols)
-        start = _resolved(program, function, "--call") & ~1
+        start = _resolved_function(path, program, function)
         calls = instruction_sets.calls(board.core)
         chip = chips.load_chip(board.chip)
         try:
@@ -632,7 +650,7 @@ class OfProgram:
         except EngineError as error:
             raise InputError(str(error), str(path)) from error
         if stop.reason != "address":
-            raise _never(stop, f"{function} was not called", machine.cycles)
+            raise _never(stop, function, machine.cycles, called=False)
         self._machine = machine
         self._registers = machine.registers
         named = {name.upper(): value for name, value in self._registers.items()}
@@ -674,7 +692,7 @@ class OfProgram:
             stop = machine.run(until=self._back, until_asleep=True, max_cycles=left)
             if stop.reason != "address":
                 cycles = machine.cycles - begin
-                raise _never(stop, f"{self._function} did not return", cycles)
+                raise _never(stop, self._function, cycles, called=True)
             if {name.upper(): value for name, value in machine.registers.items()}[
                 "SP"
             ] >= self._stack:
@@ -720,6 +738,23 @@ class OfProgram:
                 raise InputError(f"no array '{name}'", "--weights", weighing.FORMAT)
             written |= _shared(inputs[name], shares, source)
         return self._run(written)
+
+
+def _refuse_overlaps(ranges: Sequence[tuple[str, str, int, int]]) -> None:
+    """Refuse bytes that are given twice: what is written last would replace the secret.
+
+    Args:
+        ranges: name, option, address and number of bytes of each.
+
+    Raises:
+        InputError: two have a byte in common.
+    """
+    for number, (name, option, at, length) in enumerate(ranges):
+        for other, of, start, size in ranges[:number]:
+            if at < start + size and start < at + length:
+                what = f"{name} and {other} of {of} have bytes in common"
+                mend = "each byte is a secret, a share of one, random or the block"
+                raise InputError(what, option, mend)
 
 
 def _shared(secret: bytes, shares: Sequence[int], source: random.Random) -> dict[int, bytes]:
