@@ -19,9 +19,10 @@ from joulemark._engine import Image, Machine, Secrets
 from joulemark.catalogue import chips
 from joulemark.cli import app
 from joulemark.cli._github import annotate
+from joulemark.cli.leaks import _grouped
 from joulemark.errors import ClaimError
 from joulemark.images.target_headers import chip_header
-from joulemark.measure.following import Located, Place, leaking, located
+from joulemark.measure.following import Located, Place, Use, leaking, located, together
 from joulemark.project import FIRMWARE, ROOT
 from traced import Code, compared
 
@@ -265,6 +266,27 @@ INNER = """
 """
 
 
+UNSEEN = """
+    ldr r0, =0x20000000
+    ldr r1, [r0, #16]
+    cbz r1, 1f
+    ldrb r1, [r0]
+    ldr r1, [r0, r1]
+1:
+"""
+"""A table that is looked up at a secret address, behind a branch that is always taken."""
+
+SELECT = """
+    ldr r0, =0x20000000
+    ldr r1, [r0]
+    cmp r1, #0
+    ite eq
+    moveq r2, #1
+    movne r2, #2
+    nop
+"""
+
+
 def asked(path: Path, *more: str) -> Result:
     chosen = ["--board", "stm32vldiscovery", "--call", "inner", "--secret", "0x20000000:4"]
     return CliRunner().invoke(app, ["leaks", str(path), *chosen, *more])
@@ -281,8 +303,46 @@ def test_a_program_of_ones_own_is_followed_through_a_call(tmp_path: Path) -> Non
     assert row["decided_by_secrets"][0]["secrets"] == ["0x20000000[0..3]"]
     assert row["one_way_branches"] == 2
     shown = asked(path, "--one-way").stdout
+    assert shown.startswith("inner on stm32vldiscovery: ")
+    assert "\nerrors, stm32vldiscovery: time " in shown
     assert "time by 0x20000000[0..3], up to 2 cycles more: inner (" in shown
     assert "always taken: inner (" in shown
+    told = "2 branches went one way: nothing is known of the code behind them"
+    assert f"{told}\n" in shown
+    assert f"{told}; --one-way names them\n" in asked(path).stdout
+
+
+def test_what_is_grouped_has_the_secret_bytes_of_all(tmp_path: Path) -> None:
+    path = programs.elf(tmp_path, "stm32f100rb", INNER)
+    places = Located(path, "armv7m", {})
+
+    def use(*parts: tuple[str, int, int], extra: int | None = None) -> Use:
+        return Use(16, 16, "time", parts, 1, extra, (), places)
+
+    uses = [
+        use(("key", 0, 3), ("message", 8, 8)),
+        use(("key", 4, 9), ("key", 12, 15), extra=1),
+        use(("key", 2, 5)),
+    ]
+    assert together(uses).secrets == ("key[0..9]", "key[12..15]", "message[8]")
+    assert "message[8], up to 1 cycle more: " in str(together(uses))
+    (line,) = _grouped(uses[:2])
+    assert line.startswith("time by key[0..9], key[12..15], message[8], up to 1 cycle more: ")
+    assert line.endswith(" and 1 more instruction there")
+
+
+def test_a_lookup_behind_a_branch_that_was_not_taken_is_not_vouched_for(tmp_path: Path) -> None:
+    done = asked(programs.elf(tmp_path, "stm32f100rb", UNSEEN))
+    assert done.exit_code == 0, done.output
+    told = "1 branch went one way: nothing is known of the code behind it; --one-way names it"
+    assert told in done.output
+
+
+def test_a_select_is_said_to_be_no_leak(tmp_path: Path) -> None:
+    done = asked(programs.elf(tmp_path, "stm32f100rb", SELECT))
+    assert done.exit_code == 0, done.output
+    assert "secrets decide 1 select" in done.output
+    assert "select: either way takes as long, so this is no leak" in done.output
 
 
 def test_github_shows_leaks_at_their_lines(

@@ -10,6 +10,7 @@ import typer
 from joulemark.cli._github import annotate
 from joulemark.cli._output import Form, prose, table
 from joulemark.errors import ClaimError, InputError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.measure.power import Leaking, Modelled
@@ -238,7 +239,7 @@ def _by_line(found: "Sequence[Leaking]") -> Iterator[str]:
         lines.setdefault((place.function, place.file, where), []).append(each)
     for number, alike in enumerate(lines.values()):
         if number == MOST_LINES:
-            yield f"and {len(lines) - number} lines more, which --format json has"
+            yield f"and {counted(len(lines) - number, 'more line')}; --format json has all"
             return
-        more = f" and {len(alike) - 1} more instructions there" if len(alike) > 1 else ""
+        more = f" and {counted(len(alike) - 1, 'more instruction')} there" if alike[1:] else ""
         yield f"{alike[0]}{more}"

@@ -23,6 +23,7 @@ from joulemark.cli._power import (
     show_power,
 )
 from joulemark.errors import ClaimError, InputError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.measure.following import Use
@@ -39,6 +40,7 @@ _OF_FOLLOWING = (
 )
 _MOST_LINES = 12
 """Source lines that are named for an operation of a build."""
+_OF_SELECTS = "select: either way takes as long, so this is no leak"
 _MOST_IN_ALL = 60
 """Lines of one kind below the table; --primitive, --implementation and --operation choose."""
 
@@ -277,6 +279,8 @@ def leaks(
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT:
         say(f"tried: {_tried(found)}")
+        if any(not use.leaks for one in found for use in one.leak.followed.uses):
+            say(_OF_SELECTS)
         for line in _named(found):
             say(line)
     if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
@@ -345,12 +349,20 @@ def _own_program(
     if form is not Form.TEXT:
         typer.echo(_flat([row], [bounds.of_board(board, None)], form))
     else:
-        one_way_branches = f"{len(found.one_way)} branch{'es' * (len(found.one_way) != 1)}"
         say(
-            f"{call}: {done.cycles:,} cycles, {found.reached:,} instructions reached, "
-            f"{one_way_branches} went one way; "
+            f"{call} on {board.name}: {counted(done.cycles, 'cycle')}, "
+            f"{counted(found.reached, 'instruction')} reached; "
             f"secrets decide {_decided(row['decided_by_secrets'])}"
         )
+        for line in bounds.lines([bounds.of_board(board, None)]):
+            say(line)
+        if count := len(found.one_way):
+            what = "1 branch went" if count == 1 else f"{count} branches went"
+            which = "it" if count == 1 else "them"
+            named = "" if one_way else f"; --one-way names {which}"
+            say(f"{what} one way: nothing is known of the code behind {which}{named}")
+        if any(not use.leaks for use in found.uses):
+            say(_OF_SELECTS)
         for title, lines in (
             ("declared public:", row["declared_public"]),
             ("decided by secrets:", _grouped(leaking(found.uses))),
@@ -406,6 +418,8 @@ def _lost(one: "Surveyed") -> Iterator[str]:
 
 def _grouped(uses: "Sequence[Use]") -> Iterator[str]:
     """Yield uses, those of one source line together."""
+    from joulemark.measure.following import together
+
     lines: dict[tuple[Any, ...], list[Use]] = {}
     for use in uses:
         place = use.place
@@ -413,11 +427,10 @@ def _grouped(uses: "Sequence[Use]") -> Iterator[str]:
         lines.setdefault((use.decides, place.function, place.file, where), []).append(use)
     for number, alike in enumerate(lines.values()):
         if number == _MOST_LINES:
-            yield f"and {len(lines) - number} lines more, which --format json has"
+            yield f"and {counted(len(lines) - number, 'more line')}; --format json has all"
             return
-        most = max(alike, key=lambda use: use.extra_cycles or 0)
-        more = f" and {len(alike) - 1} more instructions there" if len(alike) > 1 else ""
-        yield f"{most}{more}"
+        more = f" and {counted(len(alike) - 1, 'more instruction')} there" if alike[1:] else ""
+        yield f"{together(alike)}{more}"
 
 
 def _place(one: "Surveyed") -> str:

@@ -25,6 +25,7 @@ from joulemark.images.lines import Line, Lines, lines_of, named
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
+from joulemark.words import counted
 
 GAP_BYTES = 8
 """Fewer bytes that stay the same between bytes that are secret count as secret too."""
@@ -143,8 +144,8 @@ class Use:
     decides: str
     """branch, condition (of an IT block), select (an IT block that takes as long to skip), target
     (of a branch), address, time (the instruction's own) or pointer (of DMA)."""
-    secrets: tuple[str, ...]
-    """The secret bytes that its operand can come from, such as `key[0..15]`."""
+    secret_bytes: tuple[tuple[str, int, int], ...]
+    """The secret bytes that its operand can come from: name, first and last."""
     times: int
     extra_cycles: int | None
     """Cycles between its longest and its shortest time; None if what comes after it decides."""
@@ -158,6 +159,11 @@ class Use:
         here = self.places[self.decided_at]
         text = self.places[self.address].instruction
         return replace(here, address=self.address, instruction=text)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secret bytes that its operand can come from, such as `key[0..15]`."""
+        return _text_of(self.secret_bytes)
 
     @property
     def costs_time(self) -> bool:
@@ -187,10 +193,27 @@ class Use:
         }
 
     def __str__(self) -> str:
-        cost = "" if self.extra_cycles is None else f", up to {self.extra_cycles} cycles more"
+        cost = (
+            ""
+            if self.extra_cycles is None
+            else f", up to {counted(self.extra_cycles, 'cycle')} more"
+        )
         if not self.costs_time:
-            cost = ", which costs no cycles here"
+            cost = ", which costs no cycles at this clock"
         return f"{self.decides} by {', '.join(self.secrets)}{cost}: {self.place}"
+
+
+def together(uses: Sequence[Use]) -> Use:
+    """Return the use that costs most, with the secret bytes of all."""
+    joined: list[tuple[str, int, int]] = []
+    for name, first, last in sorted({part for use in uses for part in use.secret_bytes}):
+        before, start, end = joined[-1] if joined else ("", 0, 0)
+        if before == name and first <= end + 1:
+            joined[-1] = name, start, max(end, last)
+        else:
+            joined.append((name, first, last))
+    most = max(uses, key=lambda use: use.extra_cycles or 0)
+    return replace(most, secret_bytes=tuple(joined))
 
 
 def leaking(uses: Iterable[Use]) -> list[Use]:
@@ -283,14 +306,21 @@ def marks(marked: Iterable[Marked]) -> list[tuple[str, int, int]]:
     return [(f"{each.name} {each.first}", each.address, each.length) for each in marked]
 
 
-def _bytes(parts: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
-    """Name secret bytes."""
-    shown = []
+def _bytes(parts: Iterable[tuple[str, int, int]]) -> tuple[tuple[str, int, int], ...]:
+    """Return secret bytes by what they are called, and their numbers within that."""
+    found = []
     for name, first, last in parts:
         secret, _, offset = name.rpartition(" ")
-        start, end = first + int(offset), last + int(offset)
-        shown.append(f"{secret}[{start}]" if start == end else f"{secret}[{start}..{end}]")
-    return tuple(shown)
+        found.append((secret, first + int(offset), last + int(offset)))
+    return tuple(found)
+
+
+def _text_of(parts: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
+    """Name secret bytes, as in `key[0..15]`."""
+    return tuple(
+        f"{name}[{first}]" if first == last else f"{name}[{first}..{last}]"
+        for name, first, last in parts
+    )
 
 
 @lru_cache
@@ -344,7 +374,7 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
         tuple(sorted(verdicts, key=str)),
         found.reached,
         tuple(OneWay(at, taken, places) for at, taken in found.one_way),
-        tuple(f"{at:#x} ({', '.join(_bytes(parts))})" for at, parts in found.devices),
+        tuple(f"{at:#x} ({', '.join(_text_of(_bytes(parts)))})" for at, parts in found.devices),
         tuple(found.lost),
     )
 

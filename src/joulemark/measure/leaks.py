@@ -38,6 +38,7 @@ from joulemark.measure.following import (
 from joulemark.oracle import Inputs, Output
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
+from joulemark.words import counted
 
 PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
 """Fill patterns of secrets."""
@@ -557,8 +558,11 @@ def follow(
                 now = machine.secrets
                 gained = now.reached - reached, len(one_way - set(now.one_way))
                 if name and any(gained):
-                    what = "{} more instructions, {} more branches both ways".format(*gained)
-                    widened.append(f"{name}: {what}")
+                    branches = "branch" if gained[1] == 1 else "branches"
+                    what = (
+                        f"{counted(gained[0], 'more instruction')}, {gained[1]:,} more {branches}"
+                    )
+                    widened.append(f"{name}: {what} both ways")
                 reached, one_way = now.reached, set(now.one_way)
         return replace(located(machine.secrets, places, len(cases)), widened=tuple(widened))
 
