@@ -81,6 +81,10 @@ WAYS = {
     "wrong": ("", "ctx->sum ^= b; if (b == 0x40) ctx->sum ^= 1;"),
     "last-wrong": ("#define LAST_WRONG", "ctx->sum ^= b;"),
     "branch": ("", 'ctx->sum ^= b; if (b & 1) __asm__ volatile("nop");'),
+    "declared": (
+        "",
+        'ctx->sum ^= b;\n/* public: a test\'s verdict */\nif (b & 1) __asm__ volatile("nop");\n',
+    ),
     "rare": (
         "",
         'ctx->sum ^= b; if ((uint16_t)(b << 8 | ctx->sum) == 0xa5c3) __asm__ volatile("nop");',
@@ -174,6 +178,19 @@ def test_secrets_that_show_are_found(project: Path, name: str, finding: str) -> 
         assert record["finding"] == finding
         assert (record["cycles_min"] < record["cycles_max"]) == (name == "branch")
     assert by_operation["final"]["finding"] == "independent of data"
+
+
+def test_trials_that_differ_by_a_declared_verdict_alone_are_judged_by_following(
+    project: Path,
+) -> None:
+    by_operation = {r["operation"]: r for r in measured(project, "declared")}
+    for operation in ("update", "hash"):
+        record = by_operation[operation]
+        assert record["cycles_min"] < record["cycles_max"]
+        assert record["addresses_equal"] is None
+        assert record["finding"] == "independent of data"
+        assert "varies with what the code declares public" in record["notes"]
+    assert "(as declared, 8 trials)" in run(project, "declared", 0, "--operation", "hash").stdout
 
 
 def test_a_claim_that_trials_contradict_is_said_whether_measured_or_served(project: Path) -> None:

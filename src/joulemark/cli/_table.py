@@ -269,8 +269,10 @@ def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) 
     if finding == "secrets decide":
         return f"secrets decide at {decided:.0f} instructions (followed)"
     if finding:
-        followed = "" if decided is None else "followed, "
-        return f"{finding} ({followed}{record.trials} trials)"
+        how = "" if decided is None else "followed, "
+        if decided is not None and record.addresses_equal is None:
+            how = "as declared, "
+        return f"{finding} ({how}{record.trials} trials)"
     return "claimed, not tried" if record.about.secret_independent else ""
 
 

@@ -11,7 +11,7 @@ from joulemark.catalogue.boards import MCU
 from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
 from joulemark.measure import declared
-from joulemark.measure.following import leaking
+from joulemark.measure.following import NOTHING, Followed, leaking
 from joulemark.measure.leaks import follow
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
@@ -45,7 +45,7 @@ class Emulated(BoardSession):
         self._earlier: EmulatedBoard | None = None
         self._empty: dict[tuple[str, int], Window] = {}
         self._written: dict[str, bytes] = {}
-        self._decided: dict[tuple[str, int, int, int], int | None] = {}
+        self._followed: dict[tuple[str, int, int, int], Followed] = {}
 
     def _recover(self) -> None:
         """Discard the running image, so that the next case boots it anew."""
@@ -113,12 +113,14 @@ class Emulated(BoardSession):
             if self.meter.current_of(part, state, clock_hz) is not None:
                 states[part, state] += picoseconds
         timer_ps = self._timer_ps(shown)
-        # What code declares public differs between trials too, and its time may depend on that:
-        # only `leaks`, which holds it fixed, can tell.
-        declares = declared.FUNCTION in self.program.symbols
         alike = windows[1:] if keeps_state and self._is_accelerated else windows
         equal = len({w.addresses for w in alike}) == 1
         followed = self._follow(case, trials)
+        # What code declares public differs between trials too, values and verdicts, and its time
+        # may depend on that: only following can tell.
+        declares = declared.FUNCTION in self.program.symbols
+        declares |= bool(followed.verdicts) and not (equal and (exact or keeps_state))
+        decided = [len(leaking(followed.uses))] if followed.runs else []
         return Outcome(
             quantities=[
                 *(q._replace(exact=exact) if q.unit in {"cycles", "ps"} else q for q in costs),
@@ -135,7 +137,7 @@ class Emulated(BoardSession):
                 *self.memory,
                 Quantity("", "stack", "B", max(w.stack_bytes for w in windows)),
                 Quantity("", "stack_painted", "B", max(t.painted_bytes for t in done)),
-                *followed,
+                *(quantity(DECIDED, "instructions", [n], exact=True) for n in decided),
             ],
             samples=[
                 {
@@ -159,30 +161,28 @@ class Emulated(BoardSession):
             ],
         )
 
-    def _follow(self, case: Case, trials: int) -> list[Quantity]:
-        """Count the instructions that leak what a secret decides, in one execution more.
+    def _follow(self, case: Case, trials: int) -> Followed:
+        """Find what a secret decides, in one execution more.
 
         Code is followed, not a case: messages of all sizes share what one of FOLLOWED_BYTES shows.
         """
         subject = primitive(case)
         if self._is_accelerated or subject.about().secret_independent is None or trials < 2:
-            return []
+            return NOTHING
         contract = self.algorithm.contract.operation(subject.operation)
         takes = self.algorithm.takes_message(FOLLOWED_BYTES)
         if contract.sized and takes and self._way.takes(FOLLOWED_BYTES, subject.ad_bytes):
             subject = replace(subject, message_bytes=FOLLOWED_BYTES)
         known = subject.operation, subject.message_bytes, subject.ad_bytes, trials
-        if known not in self._decided:
-            found = follow(
+        if known not in self._followed:
+            self._followed[known] = follow(
                 self.board,
                 self.image,
                 subject.operation,
                 [self.exchange(replace(case, subject=subject), n) for n in range(trials)],
                 budget_cycles=self._way.cycles_max(subject.operation),
             )
-            self._decided[known] = len(leaking(found.uses)) if found.runs else None
-        decided = self._decided[known]
-        return [] if decided is None else [quantity(DECIDED, "instructions", [decided], exact=True)]
+        return self._followed[known]
 
     def _costs(
         self,
