@@ -370,6 +370,21 @@ def test_a_narrow_table_goes_without_columns_and_never_without_digits(width: int
     assert bool(left_out) == (width < 114)
 
 
+@pytest.mark.parametrize("secrets", ["secrets decide at 1 instructions (followed)", "kept"])
+def test_a_narrow_table_tells_of_secrets(secrets: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("primitive", "implementation", "operation", "cycles", "RAM", "secrets"):
+        table.add_column(name, no_wrap=True)
+    table.add_row("ecdsa-secp160r1", "cc2538-engine+armv7m-fixslice", "sign", "1", "2", secrets)
+    fitting, left_out = _fit(table, 60)
+    console = Console(width=60, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(fitting)
+    assert left_out == ["operation", "RAM"]
+    assert ("secrets decide" if "decide" in secrets else "kept") in captured.get()
+    assert ("cc2538-engine+" in captured.get().split()) == ("decide" in secrets)
+
+
 def _with_numbers() -> Iterator[tuple[str, str, list[str]]]:
     """Yield commands, their options that are numbers, and what else they need."""
     commands: Any = typer.main.get_command(app)

@@ -82,11 +82,38 @@ def test_what_is_printed_fits_80_columns(
 def test_words_are_wrapped_before_columns_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_output, "width", lambda: 40)
     row = {"name": "a", "what it is": "words " * 12, "µJ": 1.5, "more": 2}
-    shown = table([row, {**row, "name": "b"}], Form.TEXT, ("more",)).splitlines()
+    shown = table([row, {**row, "name": "b", "more": 3}], Form.TEXT, ("more",)).splitlines()
     assert max(map(len, shown)) <= 40
     assert shown[0].split() == ["name", "what", "it", "is", "µJ"]
     assert sum("words" in line for line in shown) >= 6
     assert shown[-2:] == ["too narrow for: more; CSV or JSON has", "all"]
+
+
+def test_what_tells_rows_apart_stays_and_what_does_not_is_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_output, "width", lambda: 40)
+    row = {
+        "board": "telosb",
+        "build": "gcc -O2",
+        "what": "words " * 12,
+        "cycles": 5,
+        "both": "agree",
+    }
+    rows = [row, {**row, "board": "nrf52840-dk"}]
+    shown = table(rows, Form.TEXT, ("board", "build", "both")).splitlines()
+    assert shown[0].split() == ["board", "what", "cycles"]
+    assert shown[-1] == "in each row: build gcc -O2; both agree"
+    alone = table(rows[:1], Form.TEXT, ("board", "build", "both")).splitlines()
+    assert " ".join(alone).endswith("in each row: board telosb; build gcc -O2; both agree")
+
+
+def test_a_name_is_broken_where_its_parts_are_joined() -> None:
+    assert _output.wrapped("ecdsa-secp160r1/armv7m+armv7m gcc -O2", 12) == [
+        *("ecdsa-", "secp160r1/", "armv7m+", "armv7m gcc", "-O2")
+    ]
+    assert _output.wrapped("implementation", 12) == ["implementati", "on"]
+    assert _output.narrowest(["implementation", "a b"]) == len("implementation")
 
 
 def test_a_terminal_without_greek_gets_what_stands_for_it() -> None:

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -94,45 +95,113 @@ def table(rows: Sequence[Mapping[str, Any]], form: Form, first_left_out: Sequenc
     return _fitted(texts, right, first_left_out)
 
 
-_NARROWEST = 12
-"""To which a column of words is wrapped before another is left out."""
+_NARROWEST = 8
+"""To which a column of words is wrapped before another is left out, if no name is cut so."""
+_LONGEST_KEPT_WHOLE = 20
+_MAY_BREAK = re.compile(r"(?<=\s)|(?<=\w[/+-])(?=\w)")
+"""Where a line may end: behind a space, or behind a sign that joins parts of a name."""
+
+
+def wrapped(text: str, most: int) -> list[str]:
+    """Return text as lines, which end within a word only if that is longer than a line."""
+    lines, line = [], ""
+    for piece in _MAY_BREAK.split(text):
+        if line and len((line + piece).rstrip()) > most:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+        while len(line.rstrip()) > most:
+            lines.append(line[:most])
+            line = line[most:]
+    return [*lines, line.rstrip()]
+
+
+def narrowest(texts: Iterable[str]) -> int:
+    """Return the width to which a column of words may be wrapped."""
+    pieces = (len(piece.rstrip()) for text in texts for piece in _MAY_BREAK.split(text))
+    return max(_NARROWEST, min(max(pieces), _LONGEST_KEPT_WHOLE))
 
 
 def _fitted(texts: list[list[str]], right: Sequence[bool], first_left_out: Sequence[str]) -> str:
-    """Return cells as lines that fit the terminal: columns are left out, and words wrapped."""
-    names, most = texts[0], width()
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    kept = list(range(len(names)))
+    """Return cells as lines that fit the terminal: columns are left out, and words wrapped.
 
-    def excess() -> int:
-        return 0 if most is None else sum(widths[i] + 2 for i in kept) - 2 - most
+    What is the same in each row is said below instead, and what tells rows apart stays.
+    """
+    names, rows, most = texts[0], texts[1:], width()
+    columns = list(zip(*texts, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    floors = [
+        wide if numbers else min(wide, narrowest(column))
+        for wide, numbers, column in zip(widths, right, columns, strict=True)
+    ]
+    kept, same = list(range(len(names))), []
+    labels = set(range(right.index(True) if True in right else len(names)))
+    may_go = [names.index(name) for name in first_left_out if name in names]
 
-    for name in first_left_out:
-        if excess() > 0:
-            kept = [i for i in kept if names[i] != name]
-    while excess() > 0:
-        words = [i for i in kept if not right[i] and widths[i] > _NARROWEST]
-        if words:
-            widest = max(words, key=lambda i: widths[i])
-            # Not narrower than the next: all long columns give way alike.
-            others = [widths[i] for i in words if i != widest]
-            least = max([_NARROWEST, *(w for w in others if w < widths[widest])])
-            widths[widest] = max(least, widths[widest] - excess())
-        elif len(kept) > 1:
-            kept.pop()
-        else:
-            break
+    def excess(of: Sequence[int]) -> int:
+        return 0 if most is None else sum(of[i] + 2 for i in kept) - 2 - most
+
+    def tells_apart(column: int) -> bool:
+        others = sorted(labels.intersection(kept) - {column})
+        alike = {tuple(row[i] for i in others) for row in rows}
+        return len(alike) < len({tuple(row[i] for i in (*others, column)) for row in rows})
+
+    # All that says the same, where words that are wrapped do not fit either.
+    for i, wide in [*((i, widths) for i in may_go), *((i, floors) for i in reversed(kept[1:]))]:
+        once = len(set(columns[i][1:])) == 1 and (wide is widths or len(rows) > 1)
+        if once and excess(wide) > 0 and i in kept[len(kept) == 1 :]:
+            kept.remove(i)
+            same.append(i)
+    for i in may_go:
+        if excess(widths) > 0 and i in kept and not (i in labels and tells_apart(i)):
+            kept.remove(i)
+    while excess(floors) > 0 and len(kept) > 1:
+        kept.pop()
+    lines = _laid_out(texts, right, kept, _narrowed(widths, floors, kept, excess))
+    if same:
+        told = "; ".join(f"{names[i]} {rows[0][i] or '-'}" for i in sorted(same))
+        lines.append(prose(f"in each row: {told}"))
+    if omitted := [names[i] for i in range(len(names)) if i not in {*kept, *same}]:
+        lines.append(prose(f"too narrow for: {', '.join(omitted)}; CSV or JSON has all"))
+    return "\n".join(lines)
+
+
+def _narrowed(
+    widths: Sequence[int],
+    floors: Sequence[int],
+    kept: Sequence[int],
+    excess: Callable[[Sequence[int]], int],
+) -> list[int]:
+    """Return the widths to which columns of words are wrapped, the widest first."""
+    now = list(widths)
+    while excess(now) > 0 and (words := [i for i in kept if now[i] > floors[i]]):
+        widest = max(words, key=lambda i: now[i])
+        # Not narrower than the next: all long columns give way alike.
+        least = max([floors[widest], *(now[i] for i in words if now[i] < now[widest])])
+        now[widest] = max(least, now[widest] - excess(now))
+    return now
+
+
+def _laid_out(
+    texts: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    kept: Sequence[int],
+    widths: Sequence[int],
+) -> list[str]:
     lines = []
     for row in texts:
-        wrapped = {i: textwrap.wrap(row[i], widths[i]) or [""] for i in kept}
-        for n in range(max(map(len, wrapped.values()))):
-            cells = ((i, wrapped[i][n] if n < len(wrapped[i]) else "") for i in kept)
-            padded = (c.rjust(widths[i]) if right[i] else c.ljust(widths[i]) for i, c in cells)
+        cells = {i: wrapped(row[i], widths[i]) for i in kept}
+        for n in range(max(map(len, cells.values()))):
+            line = ((i, cells[i][n] if n < len(cells[i]) else "") for i in kept)
+            padded = (c.rjust(widths[i]) if right[i] else c.ljust(widths[i]) for i, c in line)
             lines.append("  ".join(padded).rstrip())
-    if len(kept) < len(names):
-        omitted = ", ".join(name for i, name in enumerate(names) if i not in kept)
-        lines.append(prose(f"too narrow for: {omitted}; CSV or JSON has all"))
-    return "\n".join(lines)
+    return lines
+
+
+def without_boards(first_left_out: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the columns that a narrow terminal omits: not the boards, where there are several."""
+    several = len({row["board"] for row in rows}) > 1
+    return [name for name in first_left_out if name != "board" or not several]
 
 
 def figures(

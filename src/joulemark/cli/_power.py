@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from joulemark.cli._github import annotate
-from joulemark.cli._output import Form, prose, table
+from joulemark.cli._output import Form, prose, table, without_boards
 from joulemark.errors import ClaimError, InputError
 from joulemark.words import counted
 
@@ -173,7 +173,7 @@ def _show_power(named: list[dict[str, str]], found: "list[Modelled]", form: Form
                 "grade": "model",
             }
         )
-    typer.echo(table(shown, form, _FIRST_LEFT_OUT_OF_POWER))
+    typer.echo(table(shown, form, without_boards(_FIRST_LEFT_OUT_OF_POWER, shown)))
     if form is Form.TEXT:
         for line in _about_power(named, found):
             typer.echo(line)

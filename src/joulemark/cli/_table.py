@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from joulemark.cli._output import say
+from joulemark.cli._output import narrowest, say, wrapped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,8 +17,11 @@ NEAR_BYTES = 64
 MOST_ROWS = 40
 """A longer table is cut to the best of each kind, which a person can take in."""
 
-_FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "bytes", "µJ", "secrets")
+_FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "bytes", "µJ")
 """Columns that a narrow terminal omits, in this order."""
+
+_WRAPPED = ("implementation", "primitive", "board", "secrets")
+"""Columns that are wrapped after that, in this order, before secrets are left out, too."""
 
 _SHORTER = {
     "addresses independent of data": "addresses kept",
@@ -26,6 +29,7 @@ _SHORTER = {
     "addresses depend on data": "addresses vary",
     "time depends on data": "time varies",
     "other cases depend on data": "others vary",
+    "secrets decide at": "secrets decide",
     "claimed, not tried": "claimed",
     "handles none": "none",
 }
@@ -228,7 +232,8 @@ def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
     cells = {name: list(map(str, c.cells)) for name, c in kept.items()}
 
     def wide(name: str) -> int:
-        return 2 + max(Text(text).cell_len for text in (name, *cells[name]))
+        lines = (line for text in (name, *cells[name]) for line in text.splitlines() or [""])
+        return 2 + max(Text(line).cell_len for line in lines)
 
     if sum(map(wide, kept)) > width:
         cells["secrets"] = [
@@ -241,6 +246,13 @@ def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
             break
         if kept.pop(name, None) is not None:
             left_out.append(name)
+    for name in _WRAPPED:
+        if name in kept and sum(map(wide, kept)) > width:
+            rest = sum(wide(other) for other in kept if other != name)
+            most = max(width - rest - 2, narrowest((name, *cells[name])))
+            cells[name] = ["\n".join(wrapped(text, most)) for text in cells[name]]
+    if sum(map(wide, kept)) > width and kept.pop("secrets", None) is not None:
+        left_out.append("secrets")
     fitting = Table(box=None, pad_edge=False, header_style="bold")
     for name, column in kept.items():
         fitting.add_column(name, justify=column.justify, no_wrap=True)

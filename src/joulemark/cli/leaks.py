@@ -14,7 +14,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._github import annotate
 from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
-from joulemark.cli._output import Form, FormOption, figures, say
+from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import (
     named_bytes,
     refuse_power,
@@ -290,8 +290,8 @@ def leaks(
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
 
 
-_FIRST_LEFT_OUT = ("refusals", "declared public", "cycles", "both", "board")
-"""Columns that a narrow terminal omits, in this order."""
+_FIRST_LEFT_OUT = ("refusals", "board", "build", "operation", "cycles")
+"""Columns that a narrow terminal omits, in this order; what explains a leak stays."""
 
 
 def _tried(found: "list[Surveyed]") -> str:
@@ -385,6 +385,7 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
     from joulemark.measure.following import leaking
 
     for title, named in (
+        ("declared public:", _declared),
         ("branches that depend on secrets:", lambda one: one.leak.branches),
         ("decided by secrets:", lambda one: _grouped(leaking(one.leak.followed.uses))),
         (
@@ -409,6 +410,10 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
             yield f"    {line}"
         if len(lines) > _MOST_IN_ALL:
             yield f"  and {len(lines) - _MOST_IN_ALL} more; --format json has all"
+
+
+def _declared(one: "Surveyed") -> Iterator[str]:
+    yield from map(str, (*one.leak.declared, *one.leak.followed.verdicts))
 
 
 def _lost(one: "Surveyed") -> Iterator[str]:
@@ -479,7 +484,8 @@ def _written(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
     if form in {Form.JSON, Form.CSV}:
         return _flat(rows, errors, form)
     shown = [_shown(row) for row in rows]
-    if not any(row["declared public"] for row in shown):
+    # Text names it below the table.
+    if form is Form.TEXT or not any(row["declared public"] for row in shown):
         for row in shown:
             del row["declared public"]
-    return figures(shown, errors, form, _FIRST_LEFT_OUT)
+    return figures(shown, errors, form, without_boards(_FIRST_LEFT_OUT, shown))
