@@ -212,6 +212,20 @@ def test_an_operation_that_is_not_there_is_named() -> None:
     assert "--operation: encode: no such operation on secrets; " in done.stderr
 
 
+def test_what_has_no_result_is_named_and_the_others_have_theirs() -> None:
+    """ML-DSA needs more stack than this board has."""
+    asked = ["--primitive", "ml-dsa-44", "--primitive", "sha-256", "--implementation", "ref"]
+    asked += ["--board", "stm32vldiscovery", "--opt", "O2", "--no-follow"]
+    done = joulemark("leaks", *asked, "--format", "json", code=6)
+    assert {row["implementation"] for row in json.loads(done.stdout)} == {"sha-256/ref"}
+    assert "2 cases failed, without a result:\n" in done.stderr
+    for operation in ("keygen", "sign"):
+        named = f"  ml-dsa-44/ref, gcc -O2, on stm32vldiscovery: {operation}: stack-overflow: "
+        assert named in done.stderr
+    alone = ["--primitive", "ml-dsa-44", *asked[4:], "--operation", "keygen"]
+    assert "1 case failed, without a result:\n" in joulemark("leaks", *alone, code=6).stderr
+
+
 def test_what_is_refused_before_its_window_begins_is_no_trial() -> None:
     """An earlier message of a handshake, which is not measured, refuses a key that is none."""
     way = LIBRARY.implementation(LIBRARY["edhoc-3-2-aes-128"], "armv7m")
@@ -308,4 +322,4 @@ def test_refusals_are_compared_with_their_like() -> None:
     assert all(put.expected == {"shared": bytes(32)} for group in (*refused, *low) for put in group)
     leak = Leak("agree", 20, 100, 100, 1, refusals=4, refused_spread=1)
     assert leak.any
-    assert "refusals differ by 1 cycles" in str(leak)
+    assert "refusals differ by 1 cycle, 1 trace of addresses" in str(leak)

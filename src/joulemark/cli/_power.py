@@ -9,7 +9,7 @@ import typer
 
 from joulemark.cli._github import annotate
 from joulemark.cli._output import Form, prose, table, without_boards
-from joulemark.errors import ClaimError, InputError
+from joulemark.errors import ClaimError, InputError, JoulemarkError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
@@ -59,6 +59,22 @@ def refuse_with_program(image: Path, given: Mapping[str, object]) -> None:
             raise InputError(what, name, mend)
 
 
+def refuse_failed(failed: Sequence[JoulemarkError], claims: str = "") -> None:
+    """Say what failed while other builds and operations have results.
+
+    Args:
+        failed: one error of each.
+        claims: what else is wrong.
+
+    Raises:
+        VerificationError: something failed.
+    """
+    if failed:
+        lines = [f"{counted(len(failed), 'case')} failed, without a result:"]
+        lines += [f"  {error}" for error in failed]
+        raise VerificationError("\n".join([*lines, *([claims] if claims else [])]))
+
+
 def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
     """Return a symbol or an address, and a number of bytes."""
     name, colon, length = text.rpartition(":")
@@ -87,18 +103,22 @@ def show_power(
         "weights": power.weights_of(weights),
         "save": save,
     }
+    failed: list[JoulemarkError] = []
     if image is None:
         given = [f"--{name}" for name, value in of_program.items() if value]
         if given:
             raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
         if not chosen["primitive"]:
             raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
-        found = list(survey_power(Wanted(**chosen), **options))
+        found = list(survey_power(Wanted(**chosen), **options, failed=failed))
+        if not found:
+            refuse_failed(failed)
     else:
         boards = chosen.pop("board")
         refuse_with_program(image, {f"--{name}": value for name, value in chosen.items()})
         found = [_power_of_program(image, boards, of_program, options)]
     _show_power([named for named, _ in found], [each for _, each in found], form)
+    refuse_failed(failed)
     if image is not None and found[0][1].leaking1 and any("^" in s for s in of_program["secret"]):
         if form is Form.TEXT:
             annotate(found[0][1].instructions)

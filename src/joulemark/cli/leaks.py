@@ -17,12 +17,13 @@ from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import (
     named_bytes,
+    refuse_failed,
     refuse_power,
     refuse_trials,
     refuse_with_program,
     show_power,
 )
-from joulemark.errors import ClaimError, InputError
+from joulemark.errors import ClaimError, InputError, JoulemarkError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
@@ -253,6 +254,7 @@ def leaks(
     from joulemark.measure.survey import survey
     from joulemark.records import bounds
 
+    failed: list[JoulemarkError] = []
     found = list(
         survey(
             primitive,
@@ -265,8 +267,11 @@ def leaks(
             one_way=one_way,
             following=follow,
             cover=cover,
+            failed=failed,
         )
     )
+    if not found:
+        refuse_failed(failed)
     rows = [one.row for one in found]
     for row in rows:
         for name in (
@@ -279,15 +284,20 @@ def leaks(
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT:
         say(f"tried: {_tried(found)}")
-        if any(not use.leaks for one in found for use in one.leak.followed.uses):
-            say(_OF_SELECTS)
         for line in _named(found):
             say(line)
-    if broken := [f"  {_place(one)}: {one.leak}" for one in found if one.contradicts]:
-        if form is Form.TEXT:
-            contradict = [one.leak.followed.uses for one in found if one.contradicts]
-            annotate(leaking(use for uses in contradict for use in uses))
-        raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
+    contradict = [one for one in found if one.contradicts]
+    claims = "\n".join(
+        [
+            "claimed to be independent of secrets, and are not:",
+            *(f"  {_place(one)}: {one.leak}" for one in contradict),
+        ]
+    )
+    if form is Form.TEXT:
+        annotate(leaking(use for one in contradict for use in one.leak.followed.uses))
+    refuse_failed(failed, claims if contradict else "")
+    if contradict:
+        raise ClaimError(claims)
 
 
 _FIRST_LEFT_OUT = ("refusals", "board", "build", "operation", "cycles")
@@ -298,7 +308,11 @@ def _tried(found: "list[Surveyed]") -> str:
     """Return how many trials there were, and of which sizes, of each operation."""
     sized: dict[str, list[str]] = {}
     for leak in (one.leak for one in found):
-        size = "" if leak.message_bytes is None else f", a message of {leak.message_bytes} bytes"
+        size = (
+            ""
+            if leak.message_bytes is None
+            else f", a message of {counted(leak.message_bytes, 'byte')}"
+        )
         size += f", {leak.ad_bytes} of associated data" if leak.ad_bytes else ""
         names = sized.setdefault(f"{leak.trials} secrets{size}", [])
         if leak.operation not in names:
@@ -384,6 +398,8 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
     """Yield lines that name what secrets decide, and what was not seen; each build is said once."""
     from joulemark.measure.following import leaking
 
+    if any(not use.leaks for one in found for use in one.leak.followed.uses):
+        yield _OF_SELECTS
     for title, named in (
         ("declared public:", _declared),
         ("branches that depend on secrets:", lambda one: one.leak.branches),
@@ -418,7 +434,8 @@ def _declared(one: "Surveyed") -> Iterator[str]:
 
 def _lost(one: "Surveyed") -> Iterator[str]:
     if count := len(one.leak.followed.lost):
-        yield f"{count} stores go to secret addresses too far apart to follow all of them"
+        goes = "store goes" if count == 1 else "stores go"
+        yield f"{count} {goes} to secret addresses too far apart to follow all of them"
 
 
 def _grouped(uses: "Sequence[Use]") -> Iterator[str]:
@@ -447,7 +464,8 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     spread, traces = row["spread"], row["address_traces"]
     refused = f"{row['refusals']} alike" if row["refusals"] else "-"
     if row["refused_spread"] or row["refused_traces"] > 1:
-        differ = f"differ by {row['refused_spread']:,} cycles, {row['refused_traces']} traces"
+        cycles = counted(row["refused_spread"], "cycle")
+        differ = f"differ by {cycles}, {counted(row['refused_traces'], 'trace')}"
         refused = f"{row['refusals']}, {differ}"
     shown = {
         name: row[name] for name in ("board", "implementation", "build", "operation", "cycles")

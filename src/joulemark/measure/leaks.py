@@ -342,8 +342,9 @@ class Leak:
 
     def __str__(self) -> str:
         if self.refused_spread or self.refused_traces > 1:
-            traces = f"{self.refused_traces} traces of addresses"
-            return f"{self.operation}: refusals differ by {self.refused_spread} cycles, {traces}"
+            traces = f"{counted(self.refused_traces, 'trace')} of addresses"
+            spread = counted(self.refused_spread, "cycle")
+            return f"{self.operation}: refusals differ by {spread}, {traces}"
         if self.cycles_max > self.cycles_min:
             return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
         if self.address_traces > 1:

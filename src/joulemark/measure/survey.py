@@ -1,6 +1,7 @@
 """What builds reveal of their secrets: each build of implementations, operation by operation."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -9,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from joulemark.catalogue.boards import Board, load_board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Implementation, Library
-from joulemark.errors import InputError
+from joulemark.errors import (
+    BudgetError,
+    BuildError,
+    FaultError,
+    InputError,
+    JoulemarkError,
+    LinkError,
+    VerificationError,
+)
 from joulemark.images import BuiltImage, build_image, toolchain
 from joulemark.measure.leaks import Leak, observe, on_secrets
 
@@ -80,6 +89,18 @@ class Surveyed:
         }
 
 
+@contextmanager
+def _named(where: str, failed: list[JoulemarkError] | None) -> Iterator[None]:
+    """Say of which build an error is; keep it, where there is a list, and go on with the others."""
+    try:
+        yield
+    except (BuildError, FaultError, BudgetError, LinkError, VerificationError) as error:
+        named = type(error)(str(error), where)
+        if failed is None:
+            raise named from error
+        failed.append(named)
+
+
 def survey(
     primitive: Sequence[str],
     *,
@@ -92,6 +113,7 @@ def survey(
     one_way: bool = False,
     following: bool = True,
     cover: bool = False,
+    failed: list[JoulemarkError] | None = None,
 ) -> Iterator[Surveyed]:
     """Build and observe; an empty argument stands for the default.
 
@@ -106,11 +128,13 @@ def survey(
         one_way: whether rows name the branches that went one way.
         following: whether secrets are followed too.
         cover: whether they are followed through other inputs too, for the code that these reach.
+        failed: takes the errors of builds and operations that have no result; without it, the
+            first is raised.
 
     Raises:
         InputError: a name matches nothing.
         ToolError: a tool is missing.
-        VerificationError: an output was wrong.
+        JoulemarkError: an output was wrong, or there was none.
     """
     wanted = Wanted(
         primitive=primitive,
@@ -120,28 +144,34 @@ def survey(
         compiler=compiler,
         opt=opt,
     )
-    for where, way, tool, flag, image, names in _builds(wanted, branches=branches):
+    for where, way, tool, flag, image, names in _builds(wanted, failed, branches=branches):
         for name in names:
-            yield Surveyed(
-                board=where,
-                implementation=way,
-                build=f"{tool} -{flag}",
-                leak=observe(
-                    way,
-                    where,
-                    image,
-                    name,
-                    special=True,
-                    branches=branches,
-                    following=following,
-                    cover=cover,
-                ),
-                one_way=one_way,
-            )
+            with _named(f"{way}, {tool} -{flag}, on {where.name}: {name}", failed):
+                yield Surveyed(
+                    board=where,
+                    implementation=way,
+                    build=f"{tool} -{flag}",
+                    leak=observe(
+                        way,
+                        where,
+                        image,
+                        name,
+                        special=True,
+                        branches=branches,
+                        following=following,
+                        cover=cover,
+                    ),
+                    one_way=one_way,
+                )
 
 
 def survey_power(
-    wanted: Wanted, *, traces: int, weights: str | Path, save: Path | None = None
+    wanted: Wanted,
+    *,
+    traces: int,
+    weights: str | Path,
+    save: Path | None = None,
+    failed: list[JoulemarkError] | None = None,
 ) -> Iterator[tuple[dict[str, str], "Modelled"]]:
     """Build, and model power; yields the names of a build and what its power says.
 
@@ -150,34 +180,36 @@ def survey_power(
         traces: traces of each.
         weights: a name, or a file of recorded traces.
         save: a file for the modelled traces, of one operation of one build.
+        failed: as in `survey`.
 
     Raises:
         InputError: a name matches nothing.
         ToolError: a tool is missing.
-        VerificationError: an output was wrong.
+        JoulemarkError: an output was wrong, or there was none.
     """
     from joulemark.measure.power import OfPrimitive, model
 
     saved = False
-    for where, way, tool, flag, image, names in _builds(wanted):
+    for where, way, tool, flag, image, names in _builds(wanted, failed):
         for name in names:
             if save is not None and saved:
                 what = "holds the traces of one operation of one build, and more were chosen"
                 raise InputError(what, "--save", "give --operation, --board and --opt too")
             saved = True
-            found = model(
-                OfPrimitive(way, where, image, name),
-                name,
-                traces=traces,
-                weights=weights,
-                save=save,
-            )
             build = f"{tool} -{flag}"
-            yield {"board": where.name, "implementation": str(way), "build": build}, found
+            with _named(f"{way}, {build}, on {where.name}: {name}", failed):
+                found = model(
+                    OfPrimitive(way, where, image, name),
+                    name,
+                    traces=traces,
+                    weights=weights,
+                    save=save,
+                )
+                yield {"board": where.name, "implementation": str(way), "build": build}, found
 
 
 def _builds(
-    wanted: Wanted, *, branches: bool = False
+    wanted: Wanted, failed: list[JoulemarkError] | None, *, branches: bool = False
 ) -> Iterator[tuple[Board, Implementation, str, str, BuiltImage, list[str]]]:
     """Yield builds: board, implementation, compiler, optimisation, image, operations on secrets."""
     for flag in wanted.opt:
@@ -198,9 +230,10 @@ def _builds(
         names = [name for name in able if not wanted.operation or name in wanted.operation]
         for tool in wanted.compiler or [where.compiler]:
             for flag in wanted.opt or toolchain.OPTIMISATIONS:
-                image = build_image(way, where, compiler=tool, optimisation=flag)
                 found = found or bool(names)
-                yield where, way, tool, flag, image, names
+                with _named(f"{way}, {tool} -{flag}, on {where.name}", failed):
+                    image = build_image(way, where, compiler=tool, optimisation=flag)
+                    yield where, way, tool, flag, image, names
     if not found:
         known = {name for _, way in chosen for name in on_secrets(way.algorithm)}
         if chosen and wanted.operation and known.isdisjoint(wanted.operation):
