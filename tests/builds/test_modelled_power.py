@@ -110,6 +110,8 @@ def test_the_key_of_aes_without_masks_is_found(folder: Path) -> None:
     found = power.model(target, "unmasked", traces=200)
     assert found.recovered >= 12
     assert sum("S-box's output" in line_of(place) for place in found.attack_places) >= 12
+    told = _power._about_power([{"board": "stm32vldiscovery", "function": "unmasked"}], [found])
+    assert "few or none say nothing of bit-sliced or fixsliced code" in "".join(told)
 
 
 def line_of(place: Place) -> str:

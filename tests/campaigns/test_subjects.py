@@ -224,6 +224,7 @@ def test_an_image_that_does_not_get_there_fails_and_is_kept(tmp_path: Path) -> N
     image = ("image", str(path), "--board", "telosb", "--store", store)
     told = joulemark(*image, "--stop-at", "tsch_init", "--max-cycles", "9", code=8)
     assert "it did not get to tsch_init" in told.stderr
+    assert "--max-cycles" in told.stderr
     assert BudgetError.exit_code == 8
     joulemark(*image, "--stop-at", "no_such_symbol", code=3)
     with Store(store, "read") as opened:

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 import released
 from command import joulemark
-from joulemark.analysis.changes import Limits, compare, summary
+from joulemark.analysis.changes import Change, Limits, compare, summary
 from joulemark.project import ROOT
 from joulemark.records.record import PrimitiveRecord, Quantity
 from joulemark.records.sides import rows
@@ -213,6 +213,11 @@ def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:
     assert summary(found) == ["sha-256/ref hash +3.2%"]
 
 
+@pytest.mark.parametrize(("cycles", "told"), [(1055, "+5.5%"), (12_600, "+1,160%"), (79, "-92.1%")])
+def test_a_change_is_a_percentage_that_a_person_reads(cycles: int, told: str) -> None:
+    assert Change("cycles", "cycles", 1000, cycles, cycles - 1000).text == told
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -268,7 +273,8 @@ def test_a_maintainer_compares_two_releases(repository: Path) -> None:
     assert len(released.git(repository, "worktree", "list").splitlines()) == 1
     assert (repository / "src/aes.c").read_text() == "#error not finished\n"
     wrong = joulemark("compare", "v1", "v9", *asked, *run, code=3)
-    assert "v9" in wrong.stderr or "revision" in wrong.stderr
+    assert "v9: is no commit" in wrong.stderr
+    assert "measuring" not in wrong.stderr  # Both are looked for first.
 
 
 def test_a_commit_that_cannot_be_measured_says_so(repository: Path) -> None:

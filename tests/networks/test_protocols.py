@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from joulemark.analysis import lora
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protocols
-from joulemark.cli import app
+from joulemark.cli import _protocols, app
 from joulemark.cli._options import lost_part
 from joulemark.errors import BuildError, InputError, VerificationError
 from joulemark.project import ROOT
@@ -204,6 +204,11 @@ def test_runs_are_kept_and_served(
     for name, value in whole.items():
         is_text = isinstance(value, str)
         assert read[name] == (value if is_text else pytest.approx(value, rel=1e-9)), name
+
+
+def test_a_table_of_the_first_of_several_runs_says_so(combined: Priced) -> None:
+    assert "the first of 3 runs; the means of all are at the end" in _protocols.one(combined, 3)
+    assert not any("first of" in line for line in _protocols.one(combined))
 
 
 def flat(value: object, name: str = "") -> dict[str, object]:

@@ -135,7 +135,8 @@ class Change:
         """The change in words: `+5.5%`, or `+96 B` for memory."""
         if self.unit == "B" or math.isinf(self.fraction):
             return f"{self.head - self.base:+,g} {self.unit}"
-        return f"{self.fraction * 100:+.3g}%"
+        percent = self.fraction * 100
+        return f"{percent:+,.0f}%" if abs(percent) >= 999.5 else f"{percent:+.3g}%"
 
     def exceeds(self, limit: Limit) -> bool:
         """Return whether it certainly grew by more than a limit."""

@@ -213,7 +213,9 @@ def _about_power(named: list[dict[str, str]], found: "list[Modelled]") -> Iterat
         counts = ", ".join(map(str, sorted(attacks)))
         yield prose(
             "key bytes: AES's, of which the right value is first in a correlation attack (first "
-            f"round, weight of the S-box's output, {counts} traces), and after how many"
+            f"round, weight of the S-box's output, {counts} traces), and after how many; it fits "
+            "code with tables or byte by byte: few or none say nothing of bit-sliced or fixsliced "
+            "code"
         )
     for names, each in zip(named, found, strict=True):
         what = [value for name, value in names.items() if name != "board"]

@@ -46,11 +46,13 @@ def _some(value: float) -> str:
     return f"{value:,.0f}" if abs(value - round(value)) < 0.05 else f"{value:,.1f}"
 
 
-def one(priced: "Priced") -> Iterator[str]:
-    """Yield the lines of a protocol's ledger."""
+def one(priced: "Priced", runs: int = 1) -> Iterator[str]:
+    """Yield the lines of a protocol's ledger, which is that of the first run if there are more."""
     what = priced.conditions
     yield f"{priced.protocol}: {priced.title}"
     yield f"every datagram is the oracle's, and both keys; {what.loss:.0%} of the frames lost"
+    if runs > 1:
+        yield f"the first of {runs} runs; the means of all are at the end"
     yield ""
     yield from aligned(_flight_rows(priced), 2)
     yield "bytes; proto: the protocol; 6Lo: IPv6 and UDP as 6LoWPAN; 15.4: preamble to"
@@ -218,7 +220,7 @@ def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
         return
-    lines = list(one(found[0].runs[0])) if len(found) == 1 else []
+    lines = list(one(found[0].runs[0], len(found[0].runs))) if len(found) == 1 else []
     if len(found) > 1 or options.runs_in_all > 1:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)

@@ -103,6 +103,8 @@ def compare(
     outputs = [(path, form or _form_of(path)) for path in out or ()]
     with tempfile.TemporaryDirectory(prefix="joulemark-") as scratch:
         commits = _Commits(source, campaign, ctx.args, Path(scratch))
+        for side in (base, head):
+            commits.check(side)
         sides = [rows(commits.store_of(side)) for side in (base, head)]
     found = compute(sides[0], sides[1], limits)
     if not any(c.state not in {"new", "missing"} for c in found):
@@ -160,21 +162,37 @@ class _Commits:
             what = "options of `run` are for commits"
             raise InputError(what, " ".join(options) or "--campaign", "name --source FOLDER")
 
+    def check(self, side: str) -> None:
+        """Look whether something is there to compare, before anything is measured.
+
+        Raises:
+            InputError: it is neither a store, an export nor a commit.
+        """
+        if not _is_kept(side):
+            self._commit(side)
+
     def store_of(self, side: str) -> str:
         """Return a store or an export as it is; for a commit, the store of its measurement."""
-        if "://" in side or Path(side).exists() or Path(side).suffix in _EXPORTS:
-            return side
+        return side if _is_kept(side) else self._measured(*self._commit(side), side)
+
+    def _commit(self, revision: str) -> tuple[Path, Path, str]:
+        """Return the folder of sources, its repository, and a commit's name in it."""
         if self._source is None:
             mend = "give a store, an exported file, or with --source FOLDER a commit"
-            raise InputError("there is no such file", side, mend)
-        return self._measured(self._source.resolve(), side)
-
-    def _measured(self, source: Path, revision: str) -> str:
+            raise InputError("there is no such file", revision, mend)
+        source = self._source.resolve()
         if not source.is_dir():
             mend = "name a folder of the repository; `joulemark new primitive` writes one"
             raise InputError("is no folder", f"--source {source}", mend)
         root = Path(_git(source, "rev-parse", "--show-toplevel"))
-        commit = _git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        named = ["--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+        try:
+            return source, root, _git(root, "rev-parse", *named)
+        except InputError as error:
+            mend = f"name a commit, a tag or a branch of {root}"
+            raise InputError("is no commit", revision, mend) from error
+
+    def _measured(self, source: Path, root: Path, commit: str, revision: str) -> str:
         store = str(self._scratch / f"{commit}.db")
         with _checked_out(root, commit, self._scratch / commit) as tree:
             folder = tree / source.relative_to(root)
@@ -192,6 +210,11 @@ class _Commits:
             error.exit_code = done.returncode  # type: ignore[misc]
             raise error
         return store
+
+
+def _is_kept(side: str) -> bool:
+    """Return whether a side is a store or an export, not a commit."""
+    return "://" in side or Path(side).exists() or Path(side).suffix in _EXPORTS
 
 
 @contextmanager

@@ -167,7 +167,9 @@ def _run(case: ImageCase, image: Image) -> Machine:
         raise FaultError(f"the program faulted: {stop.fault.message}", subject.image)
     if until is not None and stop.reason != "address":
         what = f"it did not get to {subject.stop_at}: {stop.reason} at {stop.address:#x}"
-        raise BudgetError(what, subject.image, "check stop_at, or give more max_cycles")
+        raise BudgetError(
+            what, subject.image, "check --stop-at (stop_at), or give more --max-cycles (max_cycles)"
+        )
     return machine
 
 
