@@ -118,9 +118,10 @@ class Emulated(BoardSession):
         followed = self._follow(case, trials)
         # What code declares public differs between trials too, values and verdicts, and its time
         # may depend on that: only following can tell.
-        declares = declared.FUNCTION in self.program.symbols
-        declares |= bool(followed.verdicts) and not (equal and (exact or keeps_state))
         decided = [len(leaking(followed.uses))] if followed.runs else []
+        declares = declared.FUNCTION in self.program.symbols
+        if followed.verdicts and decided == [0]:
+            declares |= not (equal and (exact or keeps_state))
         return Outcome(
             quantities=[
                 *(q._replace(exact=exact) if q.unit in {"cycles", "ps"} else q for q in costs),
