@@ -104,7 +104,7 @@ def test_a_list_says_what_is_measured_where_it_is_named() -> None:
     measured = {row["primitive"]: row["measured"] for row in rows}
     assert measured["aes-128"] == "by default"
     assert measured["aes-192-ccm"] == measured["lms-h10-w8"] == "if named"
-    assert measured["ml-dsa-44"] == "by default; on armv7em, armv7m if named"
+    assert measured["ml-dsa-44"] == "by default; on armv7em, armv7m, msp430 if named"
 
 
 def test_a_long_table_is_cut_to_the_best_of_each_kind(
