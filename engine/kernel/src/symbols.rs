@@ -33,7 +33,8 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Add a symbol; call [`Symbols::finish`] after the last one.
+    /// Add a symbol, which counts as a function if it may be executed; call [`Symbols::finish`] after
+    /// the last one.
     pub fn insert(&mut self, name: &str, address: u32, size: u32, function: bool) {
         self.addresses.insert(name.to_owned(), address);
         if function {
@@ -90,7 +91,7 @@ impl Symbols {
         &self.addresses
     }
 
-    /// All functions by rising address, without overlaps.
+    /// All functions by rising address, without overlaps; constants are among them, as some are code.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
