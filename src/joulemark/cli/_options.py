@@ -141,9 +141,6 @@ class FiniteCommand(TyperCommand):
         return rest
 
 
-_LOST_PART_MAX = 0.9
-
-
 def to_write(given: Any) -> Any:
     """Return an option's file or files, but refuse what cannot be written before anything is done.
 
@@ -156,6 +153,9 @@ def to_write(given: Any) -> Any:
         if path is not None:
             wholefile.check(path)
     return given
+
+
+_LOST_PART_MAX = 0.9
 
 
 def lost_part(given: str | float) -> float:

@@ -125,7 +125,7 @@ class Placing:
     def unused(self) -> Iterator[str]:
         """Yield a note of each rule of a user's file that has placed nothing so far."""
         own = len(self._rules) - len(rules_of(None))
-        for number in set(range(own)) - self._used:
+        for number in sorted(set(range(own)) - self._used):
             part = self._rules[number].part
             yield f"rule {number + 1} of --parts, {part}, places nothing that ran"
 
