@@ -125,12 +125,18 @@ void leaky_final(leaky_ctx *ctx, uint8_t *digest) { digest[0] = ctx->zeros; }
 }
 
 
-def leaky(files: dict[str, str], folder: Path) -> Implementation:
-    """Return the one implementation of the primitive in these files."""
+def written(files: dict[str, str], folder: Path) -> Path:
+    """Write a primitive `leaky` into a folder of one's own, and return that folder."""
     for name, text in files.items():
         path = folder / "hash" / "leaky" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    return folder
+
+
+def leaky(files: dict[str, str], folder: Path) -> Implementation:
+    """Return the one implementation of the primitive in these files."""
+    written(files, folder)
     for name in ("kind.toml", "kind.c", "hash.h"):
         shutil.copy(FIRMWARE / "primitives" / "hash" / name, folder / "hash")
     library = Library.load(folder)
@@ -236,11 +242,8 @@ def test_what_is_refused_before_its_window_begins_is_no_trial() -> None:
 
 
 def test_what_has_no_oracle_cannot_be_tried(tmp_path: Path) -> None:
-    for name, text in (LEAKY | {"oracle.py": SILENT}).items():
-        path = tmp_path / "hash/leaky" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    asked = ("--source", str(tmp_path), "--primitive", "leaky", "--opt", "Os")
+    own = written(LEAKY | {"oracle.py": SILENT}, tmp_path)
+    asked = ("--source", str(own), "--primitive", "leaky", "--opt", "Os")
     done = joulemark("leaks", "--board", "telosb", *asked, "--compiler", "clang", code=3)
     assert "leaky init: nothing to try: leaky: no oracle" in done.stderr
 
@@ -265,14 +268,15 @@ def test_a_leak_in_code_of_ones_own_is_located(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOULEMARK_SOURCE", "")
-    for name, text in SUMMING.items():
-        path = tmp_path / "hash/leaky" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # An image of the same code that was built elsewhere would name that place.
-        own = f'const char leaky_place[] = "{tmp_path}";\n' if name.endswith(".c") else ""
-        path.write_text(text + own)
-    chosen = ["leaks", "--source", str(tmp_path), "--primitive", "leaky", "--board", "telosb"]
-    chosen += ["--opt", "O2", "--branches", "--operation", "update"]
+    # An image of the same code that was built elsewhere, from a checkout that is gone since.
+    gone = ["--source", str(written(SUMMING, tmp_path / "gone"))]
+    chosen = ["--primitive", "leaky", "--board", "telosb", "--opt", "O2"]
+    chosen += ["--branches", "--operation", "update"]
+    done = CliRunner().invoke(app, ["leaks", *gone, *chosen])
+    assert "gone/hash/leaky/ref/leaky.c" in done.stdout
+    shutil.rmtree(tmp_path / "gone")
+    monkeypatch.setenv("JOULEMARK_SOURCE", "")
+    chosen = ["leaks", "--source", str(written(SUMMING, tmp_path / "here")), *chosen]
     done = CliRunner().invoke(app, [*chosen, "--format", "json"])
     assert isinstance(done.exception, ClaimError)
     (row,) = json.loads(done.stdout)
@@ -281,7 +285,7 @@ def test_a_leak_in_code_of_ones_own_is_located(
     assert counts == {"spread": 0, "address_traces": 1, "refusals": 0, "refused_traces": 1}
     (branch,) = row["branches"]
     assert branch["function"] == "leaky_update"
-    assert branch["file"] == str(tmp_path / "hash/leaky/ref/leaky.c")
+    assert branch["file"] == str(tmp_path / "here/hash/leaky/ref/leaky.c")
     code = SUMMING["ref/leaky.c"].splitlines()
     assert "if (ctx->low < data[i])" in code[branch["line"] - 1]
     assert isinstance(branch["address"], int)

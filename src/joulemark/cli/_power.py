@@ -9,7 +9,8 @@ import typer
 
 from joulemark.cli._github import annotate
 from joulemark.cli._output import Form, prose, table, without_boards
-from joulemark.errors import ClaimError, InputError, JoulemarkError, VerificationError
+from joulemark.cli._secrets import named_bytes, refuse_failed, refuse_with_program
+from joulemark.errors import ClaimError, InputError, JoulemarkError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
@@ -34,54 +35,6 @@ def refuse_trials(given: Mapping[str, bool]) -> None:
     for name, is_set in given.items():
         if is_set:
             raise InputError("is not of modelled power", name, "leave it or --power out")
-
-
-_OF_PROGRAM = {
-    "--primitive": ("is measured instead of a program", "give one of them"),
-    "--implementation": ("is a primitive's, and a program was given", "leave it out"),
-    "--operation": ("is a primitive's, and a program was given", "name a function with --call"),
-    "--compiler": ("a program is not built again", "leave it out"),
-    "--opt": ("a program is not built again", "leave it out"),
-    "--branches": ("compares trials, and a program is only followed", "leave it out"),
-    "--cover": ("a program is followed as it is called", "leave it out"),
-    "--no-follow": ("a program is only followed, and there are no trials", "leave it out"),
-}
-"""Options that a program does without: why, and what to do."""
-
-
-def refuse_with_program(image: Path, given: Mapping[str, object]) -> None:
-    """Refuse a program that is not there, and options of primitives beside it."""
-    if not image.exists():
-        raise InputError("no such file", str(image), "a primitive goes with --primitive")
-    for name, value in given.items():
-        if value:
-            what, mend = _OF_PROGRAM[name]
-            raise InputError(what, name, mend)
-
-
-def refuse_failed(failed: Sequence[JoulemarkError], claims: str = "") -> None:
-    """Say what failed while other builds and operations have results.
-
-    Args:
-        failed: one error of each.
-        claims: what else is wrong.
-
-    Raises:
-        VerificationError: something failed.
-    """
-    if failed:
-        lines = [f"{counted(len(failed), 'case')} failed, without a result:"]
-        lines += [f"  {error}" for error in failed]
-        raise VerificationError("\n".join([*lines, *([claims] if claims else [])]))
-
-
-def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
-    """Return a symbol or an address, and a number of bytes."""
-    name, colon, length = text.rpartition(":")
-    if not colon or not length.isdecimal() or int(length) == 0:
-        what = f"{text!r} names no bytes" if option != "--secret" else f"{text!r} is no secret"
-        raise InputError(what, option, "write SYMBOL:BYTES")
-    return name, int(length)
 
 
 def show_power(

@@ -15,14 +15,8 @@ from joulemark.cli import app
 from joulemark.cli._github import annotate
 from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say, without_boards
-from joulemark.cli._power import (
-    named_bytes,
-    refuse_failed,
-    refuse_power,
-    refuse_trials,
-    refuse_with_program,
-    show_power,
-)
+from joulemark.cli._power import refuse_power, refuse_trials, show_power
+from joulemark.cli._secrets import named_bytes, refuse_failed, refuse_with_program
 from joulemark.errors import ClaimError, InputError, JoulemarkError
 from joulemark.words import counted
 
@@ -283,7 +277,7 @@ def leaks(
             del row[name]
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
     if form is Form.TEXT:
-        say(f"tried: {_tried(found)}")
+        say(f"tried: {_tried(found)}; cycles: with the empty window's, which run takes off")
         for line in _named(found):
             say(line)
     contradict = [one for one in found if one.contradicts]

@@ -54,6 +54,16 @@ class Lines:
                 yield start, end, line
 
 
+def commands_of(path: Path) -> Path:
+    """Return the file with the commands that built one of our images."""
+    return path.parent / "commands.json"
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether an ELF file is one of our images, which can be compiled again with lines."""
+    return commands_of(path).is_file()
+
+
 def lines_of(path: Path, saying: re.Pattern[str] | None = None) -> Lines:
     """Return the lines of an ELF file; for one of our images, those of a twin with debug info.
 
@@ -67,7 +77,7 @@ def lines_of(path: Path, saying: re.Pattern[str] | None = None) -> Lines:
     """
     found = None
     # Debug information in one of our images comes from libraries alone.
-    if not (path.parent / "commands.json").is_file():
+    if not is_ours(path):
         found = _read(path)
     else:
         with tempfile.TemporaryDirectory(prefix="joulemark-") as folder:
@@ -81,7 +91,7 @@ def lines_of(path: Path, saying: re.Pattern[str] | None = None) -> Lines:
 
 def _twin(path: Path, folder: Path, saying: re.Pattern[str] | None) -> Path:
     """Rebuild one of our images with debug information; its code must be the same to the byte."""
-    *compiled, link = json.loads((path.parent / "commands.json").read_text(encoding="utf-8"))
+    *compiled, link = json.loads(commands_of(path).read_text(encoding="utf-8"))
     names = [word for word in link if re.fullmatch(r"\d\d-.+\.o", word)]
     for script in path.parent.glob("*.ld"):
         shutil.copy(script, folder)

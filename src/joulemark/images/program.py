@@ -19,6 +19,7 @@ from joulemark.images.sources import Sources
 from joulemark.images.targets import Target, board_target
 from joulemark.project import BUILD, FIRMWARE, ROOT
 from joulemark.project import sources as sources_of
+from joulemark.wholefile import write_whole
 
 PROTOCOL, WIDE_PROTOCOL = 3, 4
 """Of images whose sizes fit 16 bits, and of those with slots or stacks that may be longer."""
@@ -193,23 +194,24 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
     description = {"protocol": description["protocol"], "build": build_id[:16], **description}
     commands = [command for *_, command in compiled]
     cached = all(there for _, _, there, _ in compiled)
+    text = "".join(f"{k}={v}\n" for k, v in description.items())
+    objects = [(part, path) for part, path, *_ in compiled]
+    if not target.linker_script:
+        source = _generated({"description.c": _description_source(text)}) / "description.c"
+        described, _, command = _compile(target, Unit(source, (_HARNESS,), _FIXED), sources)
+        commands.append(command)
+        objects.append((Part("harness", "harness", ()), described))
+    linked = _linked(objects)
+    commands.append([*target.link, *linked, "-o", "image.elf", *target.link_end])
     with cache.entry("images", build_id) as (folder, work):
         if work is not None:
             cached = False
-            text = "".join(f"{k}={v}\n" for k, v in description.items())
             (work / "description.txt").write_text(text)
-            objects = [(part, path) for part, path, *_ in compiled]
             if target.linker_script:
                 (work / "linker.ld").write_text(target.linker_script)
                 (work / "description.ld").write_text(_description_script(text))
-            else:
-                source = _generated({"description.c": _description_source(text)}) / "description.c"
-                unit = Unit(source, (_HARNESS,), _FIXED)
-                described, _, command = _compile(target, unit, sources)
-                commands.append(command)
-                objects.append((Part("harness", "harness", ()), described))
-            _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
-            (work / "commands.json").write_text(json.dumps(commands))
+            _link(target, linked, work, commands[-1], BUILD / "failed" / build_id[:40])
+    _keep(commands, folder / "commands.json")
     return BuiltImage(
         folder / "image.elf",
         build_id[:16],
@@ -220,28 +222,36 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
     )
 
 
+def _linked(objects: list[tuple[Part, Path]]) -> dict[str, tuple[str, Path]]:
+    """Return the names to link objects by, which do not depend on the cache: part and object."""
+    return {
+        f"{number:02}-{part.role}-{path.name}": (part.name, path)
+        for number, (part, path) in enumerate(objects)
+    }
+
+
 def _link(
-    target: Target,
-    objects: list[tuple[Part, Path]],
-    work: Path,
-    commands: list[list[str]],
-    kept: Path,
+    target: Target, linked: dict[str, tuple[str, Path]], work: Path, command: list[str], kept: Path
 ) -> None:
     """Link in a separate folder, so that no name in the result depends on the cache."""
-    names: list[str] = []
-    linked: dict[str, tuple[str, Path]] = {}
-    for number, (part, path) in enumerate(objects):
-        name = f"{number:02}-{part.role}-{path.name}"
+    for name, (_, path) in linked.items():
         shutil.copyfile(path, work / name)
-        names.append(name)
-        linked[name] = (part.name, path)
-    command = [*target.link, *names, "-o", "image.elf", *target.link_end]
-    commands.append(command)
     toolchain.run(command, "linking", work, kept)
     if target.linker_script:
         image = work / "image.elf"
         library = bool(target.link_end)
         memory.attribute(image, linked, library=library).save(work)
+
+
+def _keep(commands: list[list[str]], path: Path) -> None:
+    """Write the commands of an image beside it, if they are not there.
+
+    Another checkout, perhaps gone since, may have built the same image from sources of its own:
+    lines, and what they declare, are those of the sources that were asked for last.
+    """
+    text = json.dumps(commands)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_whole(path, text.encode(), "an image's commands")
 
 
 def build_local(

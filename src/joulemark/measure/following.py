@@ -10,7 +10,7 @@ import re
 import subprocess
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
-from joulemark.images.lines import Line, Lines, lines_of, named
+from joulemark.images.lines import Line, Lines, commands_of, is_ours, lines_of, named
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
@@ -61,10 +61,18 @@ def _text(mnemonic: str, operands: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4)
 def _declaring(path: Path, _changed_ns: int) -> Lines | None:
-    """Return the lines of sources that declare something public; operations share them."""
-    with suppress(InputError, ToolError):
+    """Return the lines of sources that declare something public; operations share them.
+
+    Without them, what one of our images declares would be taken for a leak: then it is an error.
+    """
+    with nullcontext() if is_ours(path) else suppress(InputError, ToolError):
         return lines_of(path, _PUBLIC)
     return None
+
+
+def _changed_ns(path: Path) -> int:
+    """Return when an image, or where it was compiled from, last changed."""
+    return max(each.stat().st_mtime_ns for each in (path, commands_of(path)) if each.is_file())
 
 
 class Located:
@@ -90,7 +98,7 @@ class Located:
 
     def _line(self, address: int, *, declaring: bool = False) -> Line | None:
         """Return the line of an instruction; in haste, only of sources that declare something."""
-        of_few = _declaring(self.path, self.path.stat().st_mtime_ns)
+        of_few = _declaring(self.path, _changed_ns(self.path))
         line = None if of_few is None else of_few[address]
         if line is not None or declaring:
             return line
@@ -105,7 +113,7 @@ class Located:
 
     def public_code(self) -> list[tuple[int, int]]:
         """Return the addresses of code whose source declares that what it decides is public."""
-        lines = _declaring(self.path, self.path.stat().st_mtime_ns)
+        lines = _declaring(self.path, _changed_ns(self.path))
         ranges = [] if lines is None else lines.ranges()
         return [(at, end) for at, end, line in ranges if declared_public(line.file, line.number)]
 
