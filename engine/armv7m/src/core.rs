@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use joulemark_kernel::observe;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
@@ -456,10 +457,7 @@ impl<B: Bus> Core<B> {
     #[inline]
     pub(crate) fn touch(&mut self, address: u32) {
         if let Some(digest) = &mut self.address_digest {
-            // Multiplication by an odd constant is a bijection, so no address is lost; the constant
-            // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
-            *digest =
-                (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            *digest = observe::mixed(*digest, address);
             if let Some(accesses) = &mut self.accesses {
                 accesses.push(address);
             }
@@ -795,7 +793,11 @@ impl<B: Bus> Core<B> {
         }
         while number < end && !self.leave && !self.memory.code_changed {
             if self.it == 0 {
-                let plain = self.run_plain(number, end);
+                let plain = if self.is_observed || self.system.mpu.is_on() {
+                    self.run_plain_observed(number, end)
+                } else {
+                    self.run_plain::<false>(number, end)
+                };
                 number += plain;
                 if number == end || self.memory.code_changed {
                     break;
@@ -814,22 +816,37 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
+    /// Run plain instructions where addresses may be digested; what else looks at each instruction
+    /// is left to [`Core::step`].
+    #[inline(never)]
+    fn run_plain_observed(&mut self, first: u32, end: u32) -> u32 {
+        if self.secrets.is_some() || self.accesses.is_some() || self.system.mpu.is_on() {
+            return 0;
+        }
+        self.run_plain::<true>(first, end)
+    }
+
     /// Run the plain instructions up to `end`, with all but `end`'s preconditions met; says how
     /// many.
     ///
     /// They are those that only compute and those that access memory without side effects.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // it has one caller, and is most of it
-    fn run_plain(&mut self, first: u32, end: u32) -> u32 {
-        if self.is_observed || self.system.mpu.is_on() {
-            return 0;
-        }
+    #[allow(clippy::inline_always)] // of its two callers one matters, and it is most of it
+    fn run_plain<const DIGESTING: bool>(&mut self, first: u32, end: u32) -> u32 {
+        let mut digest = self.address_digest.unwrap_or_default();
         let (entries, mut notes) = self.pipe.running(first, end);
         let mut ran = 0;
         for entry in entries {
             let op = &entry.op;
             if !entry.traits.is(Traits::PLAIN) {
                 break;
+            }
+            macro_rules! touch {
+                ($address:expr) => {
+                    if DIGESTING {
+                        digest = observe::mixed(digest, $address);
+                    }
+                };
             }
             macro_rules! load {
                 ($address:expr, $width:ty) => {{
@@ -841,6 +858,8 @@ impl<B: Bus> Core<B> {
                     if !address.is_multiple_of(size_of::<$width>() as u32) {
                         break;
                     }
+                    touch!(entry.address);
+                    touch!(address);
                     if op.kind != Kind::LdrLit {
                         notes.access(kind, address, 0);
                     }
@@ -862,6 +881,8 @@ impl<B: Bus> Core<B> {
                     if !address.is_multiple_of($width.bytes()) {
                         break;
                     }
+                    touch!(entry.address);
+                    touch!(address);
                     notes.access(kind, address, 0);
                     self.memory.write(at, self.regs.read(op.rd), $width);
                     if op.is(Op::WRITEBACK) {
@@ -875,6 +896,7 @@ impl<B: Bus> Core<B> {
                 }};
             }
             if op.kind.computes() {
+                touch!(entry.address);
                 if entry.traits.is(Traits::TIMED) {
                     notes.time(self.regs.cycles(op, self.timing));
                 }
@@ -900,9 +922,12 @@ impl<B: Bus> Core<B> {
                 Kind::StrReg => store!(self.regs.register_address(op), Width::Word),
                 Kind::StrbReg => store!(self.regs.register_address(op), Width::Byte),
                 Kind::StrhReg => store!(self.regs.register_address(op), Width::Half),
-                _ => {} // NOP
+                _ => touch!(entry.address), // NOP
             }
             ran += 1;
+        }
+        if DIGESTING {
+            self.address_digest = Some(digest);
         }
         if let Some(last) = entries[..ran].last() {
             self.pc = last.address.wrapping_add(u32::from(last.op.length));

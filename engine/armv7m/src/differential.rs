@@ -417,6 +417,23 @@ fn compare(count: u32) {
             case.start
         );
 
+        let digests = [false, true].map(|one_by_one| {
+            let (mut observed, _) = core(&case, &code, seed);
+            observed.start_address_digest();
+            if one_by_one {
+                observed.keep_accesses(true);
+            }
+            let exit = observed.run(limits(1_000_000));
+            assert_eq!(
+                result(&mut observed, &exit),
+                expected,
+                "program {number} observed, at {:#x}: {code:04x?}",
+                case.start
+            );
+            observed.address_digest()
+        });
+        assert_eq!(digests[0], digests[1], "program {number}: {code:04x?}");
+
         let (mut taught, _) = core(&case, &code, seed);
         taught.learn_from(&mut blocks);
         let known = taught.pipe.ways();

@@ -114,12 +114,17 @@ impl Observer {
     /// Mix an address into the digest.
     #[inline]
     pub fn touch(&mut self, address: u32) {
-        // Multiplication by an odd constant is a bijection, so no address is lost; the constant is
-        // 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
-        self.digest =
-            (self.digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.digest = mixed(self.digest, address);
         if let Some(accesses) = &mut self.accesses {
             accesses.push(address);
         }
     }
+}
+
+/// A digest of addresses with one more in it.
+#[inline]
+pub const fn mixed(digest: u64, address: u32) -> u64 {
+    // Multiplication by an odd constant is a bijection, so no address is lost; the constant is 2^64
+    // over the golden ratio (Knuth, TAOCP 3, section 6.4).
+    (digest.rotate_left(23) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

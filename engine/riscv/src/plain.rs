@@ -1,4 +1,5 @@
-//! Plain instructions, while nothing is due: no interrupt, no access to the bus, no observation.
+//! Plain instructions, while nothing is due: no interrupt, no access to the bus, no observation
+//! but a digest of addresses.
 //!
 //! What this does is what `step.rs` does; it leaves to that all that it cannot do.
 
@@ -13,7 +14,10 @@ const RA: u8 = 1;
 
 impl<B: Bus> Core<B> {
     /// Run plain instructions until a cycle or until something is due.
-    pub(crate) fn run_plainly(&mut self, until: u64) -> Result<(), Box<Fault>> {
+    pub(crate) fn run_plainly<const DIGESTING: bool>(
+        &mut self,
+        until: u64,
+    ) -> Result<(), Box<Fault>> {
         let limit = until.min(self.check);
         let is_idle = self.step == 0 && self.divided_at == 0 && !self.has_jumped;
         let code = self
@@ -24,12 +28,17 @@ impl<B: Bus> Core<B> {
             return Ok(());
         };
         let mut instructions = 0;
-        let done = self.run_in(code, limit, &mut instructions);
+        let done = self.run_in::<DIGESTING>(code, limit, &mut instructions);
         self.instructions += instructions;
         done
     }
 
-    fn run_in(&mut self, code: usize, limit: u64, count: &mut u64) -> Result<(), Box<Fault>> {
+    fn run_in<const DIGESTING: bool>(
+        &mut self,
+        code: usize,
+        limit: u64,
+        count: &mut u64,
+    ) -> Result<(), Box<Fault>> {
         while self.now < limit {
             let op = self.memories[code].decoded(self.pc);
             if op.kind > Kind::Bgeu || op.kind <= Kind::Illegal {
@@ -52,6 +61,13 @@ impl<B: Bus> Core<B> {
                 self.now += 1;
                 continue;
             }
+            macro_rules! touch {
+                ($address:expr) => {
+                    if DIGESTING {
+                        self.observer.touch($address);
+                    }
+                };
+            }
             let is_wide = op.size == 2;
             let predicted = self.prefetch.predicted() & if is_wide { 3 } else { 1 };
             let is_predicted = predicted != 0;
@@ -62,6 +78,7 @@ impl<B: Bus> Core<B> {
             let b = self.registers[usize::from(op.rs2 & 31)];
             let next = self.pc.wrapping_add(u32::from(op.size) * 2);
             if op.kind <= Kind::Mulhu {
+                touch!(self.pc);
                 let value = compute(op.kind, a, b.wrapping_add(op.imm as u32));
                 if usize::from(op.rd) == SP {
                     self.move_stack(value)?;
@@ -89,6 +106,8 @@ impl<B: Bus> Core<B> {
                 if address & (width.bytes() - 1) != 0 || is_store && !memory.is_ram() {
                     return Ok(());
                 }
+                touch!(self.pc);
+                touch!(address);
                 self.access_until = self.now + 1;
                 self.is_exclusive = false;
                 self.is_in_flight = true;
@@ -110,6 +129,7 @@ impl<B: Bus> Core<B> {
                 }
             } else if op.kind >= Kind::Beq {
                 if is_taken(op.kind, a, b) == is_predicted {
+                    touch!(self.pc);
                     self.pc = if is_predicted {
                         self.prefetch.target()
                     } else {
@@ -119,6 +139,7 @@ impl<B: Bus> Core<B> {
                     if op.before_fence {
                         return Ok(());
                     }
+                    touch!(self.pc);
                     if is_predicted {
                         self.prefetch.forget();
                         self.pc = next;
@@ -142,12 +163,14 @@ impl<B: Bus> Core<B> {
                 *count += 1;
                 continue;
             } else if op.kind == Kind::Auipc && usize::from(op.rd) != SP {
+                touch!(self.pc);
                 let value = self.pc.wrapping_add(op.imm as u32);
                 self.registers[usize::from(op.rd & 63).min(32)] = value;
             } else if op.kind == Kind::Jal || op.kind == Kind::Jalr {
                 if op.before_fence || usize::from(op.rd) == SP {
                     return Ok(());
                 }
+                touch!(self.pc);
                 let base = if op.kind == Kind::Jal { self.pc } else { a };
                 let target = base.wrapping_add(op.imm as u32) & !1;
                 self.registers[usize::from(op.rd & 63).min(32)] = next;

@@ -63,17 +63,22 @@ impl<B: Bus> Core<B> {
                 return Exit::Breakpoint(self.pc);
             }
             leave = false;
-            let watched =
-                self.observer.watching || self.observer.digesting || self.secrets.is_some();
-            if !watched && self.breakpoints.is_empty() {
-                if let Err(fault) = self.run_plainly(until) {
+            let digesting = self.observer.digesting;
+            let followed = self.observer.watching || self.secrets.is_some();
+            if !followed && self.breakpoints.is_empty() {
+                let done = if digesting {
+                    self.run_plainly::<true>(until)
+                } else {
+                    self.run_plainly::<false>(until)
+                };
+                if let Err(fault) = done {
                     return self.failed(fault);
                 }
                 if self.now >= until {
                     return Exit::Cycles;
                 }
             }
-            let done = if watched {
+            let done = if followed || digesting {
                 self.step::<true>()
             } else {
                 self.step::<false>()

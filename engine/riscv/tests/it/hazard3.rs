@@ -1,6 +1,6 @@
 //! Cycles and state of generated programs, equal to those of Hazard3's RTL (`docs/riscv.md`).
 
-use crate::programs::{Outcome, generate, run};
+use crate::programs::{Outcome, digest, generate, run};
 
 /// Of each program from number 1 on, the cycles (`-` for one that does not end) and a hash of its
 /// state.
@@ -31,4 +31,13 @@ fn generated_programs_take_the_cycles_of_the_rtl_and_leave_its_state() {
         }
     }
     assert!(ended > 1900, "{ended} programs end");
+}
+
+#[test]
+fn the_digest_of_addresses_is_the_same_instruction_by_instruction() {
+    for number in 1..1000 {
+        let program = generate(number);
+        let found = [false, true].map(|one_by_one| digest(&program, one_by_one));
+        assert_eq!(found[0], found[1], "program {number}");
+    }
 }

@@ -221,6 +221,22 @@ pub fn run(program: &Program) -> Result<Outcome, Fault> {
     })
 }
 
+/// The cycles of a program, and the digest of its addresses; run instruction by instruction, or as
+/// it is otherwise.
+pub fn digest(program: &Program, one_by_one: bool) -> (u64, u64) {
+    let mut core = start(program);
+    if one_by_one {
+        let nowhere = 1;
+        core.set_breakpoint(nowhere);
+    }
+    core.start_address_digest();
+    core.run(Limits {
+        until: Some(Cycles(LONGEST.into())),
+        step_first: false,
+    });
+    (core.cycles().0, core.address_digest())
+}
+
 /// Pseudo-random numbers (Vigna, xorshift64*).
 pub struct Random(u64);
 
