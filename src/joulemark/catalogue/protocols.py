@@ -1,7 +1,8 @@
 """Secure protocols over UDP, each declared beside the device program that speaks it.
 
 `protocol.toml` in a program's folder names its variants and what each side computes, in order;
-`oracle.py` beside it says what each datagram must be. docs/protocols.md tells what the keys mean.
+`oracle.py` beside it says what each datagram must be. A protocol of a user's own may have none.
+docs/protocols.md tells what the keys mean.
 """
 
 import hashlib
@@ -22,12 +23,13 @@ from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Network, made
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import BuildError, InputError
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, sources
 
 if TYPE_CHECKING:
     from joulemark.subjects.handshake.talk import Account, Talk
 
 FILE = "protocol.toml"
+_ORACLE = "oracle.py"
 CLIENT, SERVER = "client", "server"
 _PRIMITIVES = "primitives"
 _ATTENUATION_DB = 60.0
@@ -40,6 +42,7 @@ class Windows(datafile.DataModel):
     """What one side computes, in the order in which it raises its marker."""
 
     handshake: list[str] = Field([])
+    """Without an oracle it may be empty: any number, which together are one row."""
     record: list[str] = Field([])
     """For each request with its response."""
     define: dict[str, int] = Field({})
@@ -96,8 +99,17 @@ class Protocol:
 
     @property
     def program(self) -> str:
-        """The folder of its program, under firmware/."""
-        return self.folder.relative_to(FIRMWARE).as_posix()
+        """The folder of its program, under firmware/ or a folder of the user's."""
+        home = next(each for each in (FIRMWARE, *sources()) if self.folder.is_relative_to(each))
+        return self.folder.relative_to(home).as_posix()
+
+    @property
+    def has_oracle(self) -> bool:
+        """Whether an independent implementation says what its datagrams must be.
+
+        A shipped one has it: nothing of the project's own is measured unverified.
+        """
+        return self.folder.is_relative_to(FIRMWARE) or (self.folder / _ORACLE).is_file()
 
     def windows(self, side: str) -> Windows:
         """Return what a side computes."""
@@ -110,7 +122,7 @@ class Protocol:
         Raises:
             VerificationError: a datagram is not what an independent implementation says.
         """
-        return _oracle(self.folder / "oracle.py").read(talk)
+        return _oracle(self.folder / _ORACLE).read(talk)
 
     def keys(self, talk: "Talk") -> "Mapping[str, Sequence[str]]":
         """Return the lines of the files with which others decrypt a talk, by their suffix.
@@ -118,7 +130,7 @@ class Protocol:
         Raises:
             VerificationError: a datagram is not what an independent implementation says.
         """
-        return _oracle(self.folder / "oracle.py").keys(talk)
+        return _oracle(self.folder / _ORACLE).keys(talk)
 
     def _on(self, board: Board) -> On:
         on = self.file.on
@@ -228,7 +240,8 @@ def _way(part: str, board: Board, uses: Mapping[str, str]) -> str:
 
 @lru_cache
 def _digest(folder: Path) -> str:
-    oracle = meaning.of_module(folder / "oracle.py")
+    path = folder / _ORACLE
+    oracle = meaning.of_module(path) if path.is_file() else ""
     return meaning.of_values(meaning.of_table(folder / FILE), oracle)
 
 
@@ -263,19 +276,24 @@ def _oracle(path: Path) -> _Oracle:
     return oracle
 
 
-@lru_cache
 def protocols() -> Mapping[str, Protocol]:
-    """Return the variants of all protocols, by name.
+    """Return the variants of all protocols, the user's included, by name.
 
     Raises:
         InputError: a file is invalid, or two variants have one name.
     """
+    return _known(sources())
+
+
+@lru_cache
+def _known(own: tuple[Path, ...]) -> Mapping[str, Protocol]:
     known: dict[str, Protocol] = {}
-    for path in sorted(FIRMWARE.rglob(FILE)):
+    found = [*FIRMWARE.rglob(FILE), *(path for home in own for path in home.rglob(FILE))]
+    for path in sorted(dict.fromkeys(found)):
         file = datafile.read(path, ProtocolFile)
         for name in file.variant:
             if name in known:
-                mend = f"another is in {known[name].folder.relative_to(FIRMWARE)}"
+                mend = f"another is in {known[name].folder}"
                 raise InputError(f"the name {name!r} is taken", f"{path}, key variant", mend)
             known[name] = Protocol(name, path.parent, file)
     return known

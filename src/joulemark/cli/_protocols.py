@@ -48,9 +48,11 @@ def _some(value: float) -> str:
 
 def one(priced: "Priced", runs: int = 1) -> Iterator[str]:
     """Yield the lines of a protocol's ledger, which is that of the first run if there are more."""
+    from joulemark.subjects.protocol.measure import words_of
+
     what = priced.conditions
     yield f"{priced.protocol}: {priced.title}"
-    yield f"every datagram is the oracle's, and both keys; {what.loss:.0%} of the frames lost"
+    yield f"{words_of(verified=priced.verified)}; {what.loss:.0%} of the frames lost"
     if runs > 1:
         yield f"the first of {runs} runs; the means of all are at the end"
     yield ""
@@ -137,6 +139,8 @@ def _radio(spent: "Spent") -> tuple[str, str, str]:
 
 def several(found: "Sequence[Trials]") -> Iterator[str]:
     """Yield lines that compare protocols."""
+    from joulemark.subjects.protocol.measure import words_of
+
     what = found[0].runs[0].conditions
     runs = len(found[0].runs)
     if what.loss:
@@ -189,6 +193,9 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
         rows.append((one.protocol, *(f"{lora.seconds(sizes, sf):.2f}" for sf in lora.FACTORS)))
     yield from aligned(rows, 1)
     yield from lora.NOTES
+    unread = [one.protocol for one in found if not one.runs[0].verified]
+    if unread:
+        yield f"{', '.join(unread)}: {words_of(verified=False)}"
     for one in found:
         if one.failed:
             yield f"{one.protocol}: the client gave up in {one.failed} further runs"

@@ -15,7 +15,7 @@ import typer
 
 from joulemark.battery import DEFAULT_MAH
 from joulemark.cli import app
-from joulemark.cli._options import OptimisationOption, lost_part
+from joulemark.cli._options import OptimisationOption, SourceOption, lost_part
 from joulemark.cli._output import say
 from joulemark.cli._protocols import aligned
 from joulemark.errors import InputError
@@ -56,6 +56,7 @@ def handshake(
     board: Annotated[
         str, typer.Option("--board", metavar="NAME", help="Board of both sides.")
     ] = "telosb",
+    source: SourceOption = None,
     implementation: Annotated[
         str,
         typer.Option(

@@ -4,6 +4,7 @@ A part is a set of sources with a role. Its cost is the difference between the p
 the program without it. Parts other than primitives are folders under firmware/ with a part.toml.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from joulemark.catalogue import datafile
-from joulemark.catalogue.primitives import ImplementationFile, PrimitiveFile
+from joulemark.catalogue.primitives import Elsewhere, ImplementationFile, PrimitiveFile
 from joulemark.errors import InputError
 from joulemark.images.targets import sources_in
 from joulemark.project import FIRMWARE, sources
@@ -69,6 +70,10 @@ class PartFile(datafile.DataModel):
     numbers; they use its slots `message` and `output`."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros for all sources of the program."""
+    sources: list[Elsewhere] = Field([])
+    """C and assembly files outside its folder, or globs, relative to it."""
+    include: list[Elsewhere] = Field([])
+    """Header folders outside its folder, relative to it."""
 
 
 def is_part(name: str, firmware: Path = FIRMWARE) -> bool:
@@ -78,6 +83,15 @@ def is_part(name: str, firmware: Path = FIRMWARE) -> bool:
 
 def _holds_part(folder: Path) -> bool:
     return any((folder / file).is_file() for file in ("part.toml", _WAY))
+
+
+def _elsewhere(folder: Path, file: PartFile) -> Iterator[Path]:
+    for pattern in file.sources:
+        there = sorted(folder.glob(pattern))
+        if not there:
+            where = f"{folder / 'part.toml'}, key sources"
+            raise InputError(f"{pattern} matches no file", where, "it is seen from this folder")
+        yield from (Path(os.path.normpath(path)) for path in there)
 
 
 def _folder(name: str, firmware: Path) -> Path:
@@ -107,6 +121,10 @@ class PartFolder:
     """For an implementation of a primitive: the kind that it is built over."""
     prefix: str = ""
     """For an implementation of a primitive: the prefix of its functions."""
+    elsewhere: tuple[Path, ...] = ()
+    """Sources outside its folder."""
+    is_foreign: bool = False
+    """Whether it has code from elsewhere, which takes the headers of the compiler's C library."""
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
@@ -119,16 +137,19 @@ class PartFolder:
         if (folder / _WAY).is_file():
             return cls._of_primitive(name, folder, firmware)
         file = datafile.read(folder / "part.toml", PartFile)
+        include = (Path(os.path.normpath(folder / each)) for each in file.include)
         return cls(
             name,
             folder,
             file.role,
-            (folder,),
+            (folder, *include),
             tuple(file.needs),
             tuple(file.wired),
             file.define,
             tuple(file.wraps),
             tuple(file.operations),
+            elsewhere=tuple(_elsewhere(folder, file)),
+            is_foreign=bool(file.sources or file.include),
         )
 
     @classmethod
@@ -271,13 +292,18 @@ def compiled(
             part.name,
             part.role,
             tuple(
-                Unit(s, tuple(dict.fromkeys((part.folder, *includes))), options)
-                for s in sources_in(part.folder)
-                if _owner(s, part.folder) == part.folder
+                Unit(source, tuple(dict.fromkeys((part.folder, *seen))), options)
+                for source in dict.fromkeys((*_own_sources(part), *part.elsewhere))
             ),
         )
         for part in folders
+        # What stands in for the C library has what compilers call, and no more.
+        for seen in [[f for f in includes if not part.is_foreign or f.name != "libc"]]
     ]
+
+
+def _own_sources(part: PartFolder) -> list[Path]:
+    return [s for s in sources_in(part.folder) if _owner(s, part.folder) == part.folder]
 
 
 def _owner(source: Path, folder: Path) -> Path:

@@ -21,6 +21,7 @@ from joulemark.images.parts import closure
 from joulemark.images.program import build_program, wired_on
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, Occupancy
+from joulemark.project import sources
 from joulemark.runners.capture import read_capture
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ class _Program:
     clock: str | None
     architecture: str | None
     modules: tuple[str, ...]
+    sources: tuple[Path, ...]
+    """A user's folders, in which its parts may be."""
 
 
 def _in_billionths(crystal: Crystal) -> tuple[int, int]:
@@ -198,6 +201,7 @@ def _program(mote: Mote) -> _Program:
         mote.clock,
         mote.architecture,
         tuple(mote.modules),
+        sources(),
     )
 
 

@@ -1,8 +1,8 @@
 """A secure protocol on the air: what each flight and each record takes, on both sides.
 
 Two boards run the protocol's program. Each datagram is compared with the oracle's before anything
-is counted. `first` is the handshake with its first request and response, `record` each further
-one, on the average.
+is counted; of a user's own protocol without an oracle, `directions` says what is checked. `first`
+is the handshake with its first request and response, `record` each further one, on the average.
 """
 
 import itertools
@@ -20,6 +20,7 @@ from joulemark.images.memory import Attribution
 from joulemark.meters.power import occupancy
 from joulemark.records import bounds
 from joulemark.runners.network import RunningNetwork, fault_error
+from joulemark.subjects.handshake import directions
 from joulemark.subjects.handshake.talk import Account, Message, Talk, request_of, response_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _AFTER_S = 0.05
 _EMPTY_CYCLES = 64
 """An empty window takes the one before it back: that repeated what had been computed."""
 _SIDES = (CLIENT, SERVER)
+_WORDS = {"done", "failed", "key"}
+"""What a side says by contract."""
 _TX = "tx"
 """How the states in which a radio sends begin."""
 
@@ -130,6 +133,8 @@ class Priced:
     protocol: str
     title: str
     conditions: Pair
+    verified: bool
+    """Whether each datagram is an oracle's."""
     flights: Sequence[Flight]
     parties: Sequence[Party]
     errors: Sequence[str] = field(default=())
@@ -195,18 +200,24 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
     """
     run = _watch(running, conditions.loss)
     found = datagrams(run.frames)
-    accounts = _accounts(protocol, conditions, found, run)
+    heard_ps = min((d.begin_ps for d in found), default=0)
     observed = [running.observed(number) for number in range(len(_SIDES))]
     windows = {
-        side: _windows(protocol, side, observed[number].edges, conditions.records + 1)
+        side: _windows(protocol, side, observed[number].edges, conditions.records + 1, heard_ps)
         for number, side in enumerate(_SIDES)
     }
-    first_windows = len(protocol.windows(CLIENT).handshake) + len(protocol.windows(CLIENT).record)
+    # How many windows belong to the handshake with its first exchange.
+    first = {
+        side: len(named) - conditions.records * len(protocol.windows(side).record)
+        for side, named in windows.items()
+    }
     begin_ps = windows[CLIENT][0][1].time_ps
     end_ps = windows[CLIENT][-1][2].time_ps
-    later = windows[CLIENT][first_windows:]
+    exchange = windows[CLIENT][first[CLIENT] - len(protocol.windows(CLIENT).record) :]
+    later = windows[CLIENT][first[CLIENT] :]
     between_ps = later[0][1].time_ps if later else end_ps
-    heard_ps = min(d.begin_ps for d in found)
+    exchange_ps = exchange[0][1].time_ps if exchange else end_ps
+    accounts = _accounts(protocol, conditions, found, run, (exchange_ps, between_ps))
     parties = []
     for number, side in enumerate(_SIDES):
         seen = _Seen(
@@ -215,7 +226,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
             power=observed[number].power,
             windows=windows[side],
             frames=run.frames,
-            first=len(protocol.windows(side).handshake) + len(protocol.windows(side).record),
+            first=first[side],
         )
         begun_ps = begin_ps if side == CLIENT else heard_ps
         parties.append(
@@ -232,6 +243,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
         protocol=protocol.name,
         title=protocol.variant.title,
         conditions=conditions,
+        verified=protocol.has_oracle,
         flights=list(_flights(accounts, max(1, conditions.records))),
         parties=parties,
         errors=[bounds.of_board(running.seats[0].board, None, grade)],
@@ -254,7 +266,9 @@ def _watch(running: RunningNetwork, loss: float) -> _Run:
         raise BudgetError(f"{running.network.title}: no end within {LIMIT_S:g} s")
     if "done" not in run.said[0]:
         lost = f" with {loss:.0%} of the frames lost" if loss else ""
-        raise ProtocolFailedError(f"{running.network.title}: the client gave up{lost}")
+        told = [text for text in run.said[0] if text and text.split()[0] not in _WORDS]
+        last = f"; the last that it said is {told[-1]!r}" if told else ""
+        raise ProtocolFailedError(f"{running.network.title}: the client gave up{lost}{last}")
     return run
 
 
@@ -268,6 +282,9 @@ def heard(
     """
     run = _watch(running, conditions.loss)
     talk, _ = _talk(protocol, conditions, datagrams(run.frames), run)
+    if not protocol.has_oracle:
+        directions.check(talk)
+        return run.frames, {}
     protocol.read(talk)
     return run.frames, protocol.keys(talk)
 
@@ -303,11 +320,31 @@ def _talk(
 
 
 def _accounts(
-    protocol: Protocol, conditions: Pair, found: Sequence[Datagram], run: _Run
+    protocol: Protocol,
+    conditions: Pair,
+    found: Sequence[Datagram],
+    run: _Run,
+    exchanges_ps: tuple[int, int],
 ) -> list[tuple[Datagram, Account, bool]]:
-    """Return each datagram with what it is for, and whether it repeats an earlier one."""
+    """Return each datagram with what it is for, and whether it repeats an earlier one.
+
+    Args:
+        protocol: what is spoken.
+        conditions: and under which conditions.
+        found: all datagrams.
+        run: what else was seen.
+        exchanges_ps: when the client begins with the first exchange, and with the further ones.
+    """
     talk, seen = _talk(protocol, conditions, found, run)
-    accounts = protocol.read(talk)
+    if protocol.has_oracle:
+        accounts = protocol.read(talk)
+    else:
+        begins: dict[int, int] = {}
+        for datagram in found:
+            if datagram.is_whole:
+                place = seen[datagram.mote, datagram.data]
+                begins.setdefault(place, datagram.begin_ps)
+        accounts = directions.read(talk, [begins[n] for n in sorted(begins)], exchanges_ps)
     for message, account in zip(talk.datagrams, accounts, strict=True):
         if account.length != len(message.data):
             what = f"{account.flight}: {account.length} bytes are accounted for"
@@ -377,18 +414,26 @@ _Window = tuple[str, "MarkerEdge", "MarkerEdge"]
 
 
 def _windows(
-    protocol: Protocol, side: str, edges: "Sequence[MarkerEdge]", records: int
+    protocol: Protocol, side: str, edges: "Sequence[MarkerEdge]", records: int, heard_ps: int
 ) -> list[_Window]:
-    """Return what a side computed, with the edges of its marker."""
+    """Return what a side computed, with the edges of its marker.
+
+    Where the handshake's are not named, a server's before the first datagram are no part of it.
+    """
     named = protocol.windows(side)
     names = [*named.handshake, *named.record * records]
+    is_free = not protocol.has_oracle and not named.handshake
     found: list[tuple[MarkerEdge, MarkerEdge]] = []
     for rise, fall in itertools.pairwise(edges):
         if rise.rising and not fall.rising:
-            if fall.cycles - rise.cycles > _EMPTY_CYCLES or not found:
+            if fall.cycles - rise.cycles > _EMPTY_CYCLES or not (found or is_free):
                 found.append((rise, fall))
-            else:
+            elif not is_free:  # a library that is called back has empty ones as a matter of course
                 found.pop()
+    if is_free and side == SERVER:
+        found = [window for window in found if window[0].time_ps >= heard_ps]
+    if is_free and len(found) > len(names):
+        names = [directions.HANDSHAKE] * (len(found) - len(names)) + names
     if len(found) != len(names):
         raise VerificationError(f"the {side} computed {len(found)} times, not {len(names)}")
     return [(name, *edge) for name, edge in zip(names, found, strict=True)]

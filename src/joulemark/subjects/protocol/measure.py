@@ -128,10 +128,17 @@ def _measure(run: _Run) -> Records:
         circumstances = provenance(running.seats[number], running.network, case.conditions.clock)
         outcome = Outcome(
             quantities=list(_quantities(priced, _SIDES[number], running.energy(number).grade)),
-            notes=["every datagram is the oracle's, and both keys"],
+            notes=[words_of(verified=priced.verified)],
         )
         made.append(recorded(key, case.subject, case, circumstances, outcome))
     return made
+
+
+def words_of(*, verified: bool) -> str:
+    """Return what was verified of a run."""
+    if verified:
+        return "every datagram is the oracle's, and both keys"
+    return "no oracle: both sides have one key, and no data is in the clear"
 
 
 # ---- A side as quantities ----
@@ -195,6 +202,7 @@ def priced_of(records: Sequence[Record[ProtocolSubject]]) -> Priced:
     return Priced(
         protocol=subject.protocol,
         title=protocol(subject.protocol).variant.title,
+        verified=protocol(subject.protocol).has_oracle,
         conditions=Pair(
             records=subject.records,
             request_bytes=subject.request_bytes,
