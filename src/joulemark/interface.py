@@ -350,9 +350,12 @@ def leaks(
     opt: Names | None = None,
     branches: bool = False,
     one_way: bool = False,
+    cover: bool = False,
     source: "Folders | None" = None,
 ) -> "pd.DataFrame":
     """Show what builds reveal of their secrets, as `joulemark leaks` does; nothing is stored.
+
+    A program of one's own is `joulemark.measure.following.follow_call`.
 
     Args:
         primitive: primitives; names may be globs.
@@ -363,6 +366,7 @@ def leaks(
         opt: optimisation levels; all if not given.
         branches: also look at what decides branches by trials, which is slow.
         one_way: also name the branches that went one way.
+        cover: follow secrets through other inputs too, and name those that reached more.
         source: folders of your own primitives, boards and chips.
 
     Returns:
@@ -390,6 +394,7 @@ def leaks(
             opt=_several(opt),
             branches=branches,
             one_way=one_way,
+            cover=cover,
         )
         rows = [one.row | {"errors": bounds.of_board(one.board, None)} for one in found]
     return pd.DataFrame(rows)

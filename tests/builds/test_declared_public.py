@@ -62,7 +62,7 @@ def test_a_declared_value_is_no_leak_and_is_shown(board: str, tmp_path: Path) ->
     assert without.declared == ()
     found = leak(way(tmp_path / "with", DECLARED), board, branches=True)
     assert not found.any, found
-    assert [str(d) for d in found.declared] == ["1 bytes in leaky_final"]
+    assert [str(d) for d in found.declared] == ["1 byte in leaky_final"]
 
 
 @pytest.mark.parametrize("board", ["telosb", "stm32vldiscovery"])

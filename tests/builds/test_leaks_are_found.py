@@ -256,7 +256,7 @@ def test_leaks_are_shown_build_by_build() -> None:
     lines = {line.split()[1]: line for line in done.output.splitlines()[1:3]}
     table = lines["aes-128/ttable"].split()
     assert "traces" in table
-    assert table[-3:] == ["32", "address", "agree"]
+    assert table[-4:] == ["32", "x", "address", "agree"]
     # A build is named once, above what leaks in it.
     assert done.output.count("aes-128/ttable, gcc -Os, on stm32vldiscovery") == 1
     assert "    encrypt: address by key[0..15]" in done.output

@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -20,9 +21,17 @@ from joulemark.catalogue import chips
 from joulemark.cli import app
 from joulemark.cli._github import annotate
 from joulemark.cli.leaks import _grouped
-from joulemark.errors import ClaimError
+from joulemark.errors import BudgetError, ClaimError
 from joulemark.images.target_headers import chip_header
-from joulemark.measure.following import Located, Place, Use, leaking, located, together
+from joulemark.measure.following import (
+    Located,
+    Place,
+    Use,
+    declared_public,
+    leaking,
+    located,
+    together,
+)
 from joulemark.project import FIRMWARE, ROOT
 from traced import Code, compared
 
@@ -303,7 +312,7 @@ def test_a_program_of_ones_own_is_followed_through_a_call(tmp_path: Path) -> Non
     assert row["decided_by_secrets"][0]["secrets"] == ["0x20000000[0..3]"]
     assert row["one_way_branches"] == 2
     shown = asked(path, "--one-way").stdout
-    assert shown.startswith("inner on stm32vldiscovery: ")
+    assert shown.startswith("inner on stm32vldiscovery, its first call: ")
     assert "\nerrors, stm32vldiscovery: time " in shown
     assert "time by 0x20000000[0..3], up to 2 cycles more: inner (" in shown
     assert "always taken: inner (" in shown
@@ -341,8 +350,26 @@ def test_a_lookup_behind_a_branch_that_was_not_taken_is_not_vouched_for(tmp_path
 def test_a_select_is_said_to_be_no_leak(tmp_path: Path) -> None:
     done = asked(programs.elf(tmp_path, "stm32f100rb", SELECT))
     assert done.exit_code == 0, done.output
-    assert "secrets decide 1 select" in done.output
+    assert "secrets decide 1 x select" in done.output
     assert "select: either way takes as long, so this is no leak" in done.output
+
+
+@pytest.mark.parametrize(
+    ("line", "declares"),
+    [
+        ("if (x) /* public: parity */", "parity"),
+        ("if (x) // public: parity", "parity"),
+        ("if (x) /* public: */", None),
+        ("if (x) /* public */", None),
+        ("if (x) // public:", None),
+    ],
+)
+def test_a_comment_without_a_reason_declares_nothing(
+    line: str, declares: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "source.c"
+    path.write_text(f"int f;\n{line}\n    return;\n")
+    assert [declared_public(path, number) for number in (1, 2, 3)] == [None, declares, declares]
 
 
 def test_github_shows_leaks_at_their_lines(
@@ -360,13 +387,41 @@ def test_github_shows_leaks_at_their_lines(
     shown = capsys.readouterr().out
     assert shown.startswith(f"::error file=tests/builds/planted.c,line={line},title=")
     assert "by secret[0]" in shown
+    # Without a line, as of a library whose sources are elsewhere, it is of the whole run.
+    elsewhere = Place("memcmp", "../newlib/memcmp.c", 60, 0x8000100, "bne")
+    annotate([SimpleNamespace(place=elsewhere, title="a secret decides (branch)")])
+    assert capsys.readouterr().out.startswith("::error title=a secret decides (branch)::")
 
 
 def test_more_cycles_are_not_advised_where_nothing_wakes_the_program(tmp_path: Path) -> None:
     path = programs.elf(tmp_path, "stm32f100rb", "wfi")
     told = str(asked(path, "--call", "hard").exception)
-    assert "it sleeps at 0x" in told
+    assert "it sleeps at inner (0x" in told
     assert "nothing can wake it" in told
+
+
+def test_what_a_call_decided_before_it_stopped_returning_is_told(tmp_path: Path) -> None:
+    path = programs.elf(tmp_path, "stm32f100rb", INNER + "2: b 2b\n")
+    done = asked(path, "--max-cycles", "1000")
+    assert isinstance(done.exception, ClaimError)
+    assert "time by 0x20000000[0..3]" in done.output
+    told = re.search(
+        r"until then: --call: inner did not return: 1,00\d cycles are spent", done.output
+    )
+    assert told is not None
+    nothing = asked(programs.elf(tmp_path, "stm32f100rb", "2: b 2b"), "--max-cycles", "1000")
+    assert isinstance(nothing.exception, BudgetError)
+    assert "secrets decide nothing" in nothing.output
+
+
+def test_one_of_several_static_symbols_is_not_chosen_in_silence(tmp_path: Path) -> None:
+    inner = "b 3f\n.type twice, %function\ntwice: bx lr\n3: nop"
+    path = programs.elf(tmp_path, "stm32f100rb", inner, ".type twice2, %function\ntwice2: b .")
+    renamed = tmp_path / "renamed.elf"
+    rename = ["--redefine-sym", "twice2=twice", str(path), str(renamed)]
+    subprocess.run(["arm-none-eabi-objcopy", *rename], check=True)
+    told = str(asked(renamed, "--call", "twice").exception)
+    assert told.startswith("--call: 2 symbols are called twice; give the address of one: 0x")
 
 
 def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:

@@ -33,19 +33,21 @@ def annotate(findings: Iterable[Finding]) -> None:
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     workspace = Path(os.environ.get("GITHUB_WORKSPACE", "."))
-    lines: dict[tuple[str, int], Finding] = {}
+    lines: dict[tuple[Path | None, int], Finding] = {}
     for finding in findings:
         place = finding.place
-        if place.file is not None and place.line is not None:
-            lines.setdefault((place.file, place.line), finding)
-    for (file, line), finding in lines.items():
-        path = ROOT / file
-        if path.is_relative_to(workspace.resolve()):
-            path = path.relative_to(workspace.resolve())
-        named = _escaped(str(path)).replace(":", "%3A").replace(",", "%2C")
-        typer.echo(
-            f"::error file={named},line={line},title={finding.title}::{_escaped(str(finding))}"
-        )
+        file = None if place.file is None else ROOT / place.file
+        # A library's sources are seldom here, and without debug information no line is known.
+        is_here = file is not None and file.is_file()
+        where = (file, place.line or 0) if is_here else (None, place.address)
+        lines.setdefault(where, finding)
+    for (path, line), finding in lines.items():
+        at = ""
+        if path is not None:
+            is_within = path.is_relative_to(workspace.resolve())
+            name = str(path.relative_to(workspace.resolve()) if is_within else path)
+            at = f"file={_escaped(name).replace(':', '%3A').replace(',', '%2C')},line={line},"
+        typer.echo(f"::error {at}title={finding.title}::{_escaped(str(finding))}")
 
 
 def _escaped(text: str) -> str:

@@ -50,5 +50,6 @@ def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
     name, colon, length = text.rpartition(":")
     if not colon or not length.isdecimal() or int(length) == 0:
         what = f"{text!r} names no bytes" if option != "--secret" else f"{text!r} is no secret"
-        raise InputError(what, option, "write SYMBOL:BYTES")
+        mend = "write SYMBOL:BYTES, or ADDRESS:BYTES for a part of one; BYTES in decimal"
+        raise InputError(what, option, mend)
     return name, int(length)

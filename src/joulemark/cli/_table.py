@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from joulemark.cli._output import narrowest, say, wrapped
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -279,7 +280,7 @@ def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) 
     if finding.startswith("independent") and build_of(record) in dependent:
         finding = "other cases depend on data"
     if finding == "secrets decide":
-        return f"secrets decide at {decided:.0f} instructions (followed)"
+        return f"secrets decide at {counted(round(decided or 0), 'instruction')} (followed)"
     if finding:
         how = "" if decided is None else "followed, "
         if decided is not None and record.addresses_equal is None:

@@ -5,7 +5,7 @@ joulemark leaks --primitive aes-128 --board telosb --branches
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +18,11 @@ from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import refuse_power, refuse_trials, show_power
 from joulemark.cli._secrets import named_bytes, refuse_failed, refuse_with_program
 from joulemark.errors import ClaimError, InputError, JoulemarkError
+from joulemark.project import ROOT
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from joulemark.measure.following import Use
+    from joulemark.measure.following import Called, Followed, Use
     from joulemark.measure.survey import Surveyed
 
 _OF_FOLLOWING = (
@@ -33,6 +34,7 @@ _OF_FOLLOWING = (
     "devices",
     "lost",
 )
+_OF_DEVICES = "secrets went to device registers, and what comes of them is not followed:"
 _MOST_LINES = 12
 """Source lines that are named for an operation of a build."""
 _OF_SELECTS = "select: either way takes as long, so this is no leak"
@@ -237,8 +239,9 @@ def leaks(
         )
         _own_program(image, board or [], call, secret or [], max_cycles, one_way=one_way, form=form)
         return
-    if cover and not follow:
-        raise InputError("nothing is followed", "--cover", "leave it out")
+    for name, is_set in {"--cover": cover, "--one-way": one_way}.items():
+        if is_set and not follow:
+            raise InputError("nothing is followed", name, "leave it or --no-follow out")
     of_program = {"--call": call, "--secret": secret, "--max-cycles": max_cycles}
     if given := [name for name, value in of_program.items() if value]:
         raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
@@ -254,9 +257,9 @@ def leaks(
             primitive,
             implementation=implementation or (),
             operation=operation or (),
-            board=board or (),
-            compiler=compiler or (),
-            opt=opt or (),
+            board=tuple(dict.fromkeys(board or ())),
+            compiler=tuple(dict.fromkeys(compiler or ())),
+            opt=tuple(dict.fromkeys(opt or ())),
             branches=branches,
             one_way=one_way,
             following=follow,
@@ -276,10 +279,14 @@ def leaks(
         ):
             del row[name]
     typer.echo(_written(rows, [bounds.of_board(one.board, None) for one in found], form))
-    if form is Form.TEXT:
-        say(f"tried: {_tried(found)}; cycles: with the empty window's, which run takes off")
-        for line in _named(found):
-            say(line)
+    if form in {Form.TEXT, Form.MARKDOWN}:
+        _say(
+            [
+                f"tried: {_tried(found)}; cycles: with the empty window's, which run takes off",
+                *_named(found),
+            ],
+            form,
+        )
     contradict = [one for one in found if one.contradicts]
     claims = "\n".join(
         [
@@ -292,6 +299,20 @@ def leaks(
     refuse_failed(failed, claims if contradict else "")
     if contradict:
         raise ClaimError(claims)
+
+
+def _say(lines: Iterable[str], form: Form) -> None:
+    """Print what is named below a table: titles, builds indented, findings indented twice."""
+    for line in lines:
+        text = line.strip()
+        if form is Form.TEXT:
+            say(line)
+        elif line.startswith("    "):
+            typer.echo(f"  - {text}")
+        elif line.startswith("  "):
+            typer.echo(f"- {text}")
+        else:
+            typer.echo(f"\n{text}\n" if text.endswith(":") else f"\n{text}")
 
 
 _FIRST_LEFT_OUT = ("refusals", "board", "build", "operation", "cycles")
@@ -349,43 +370,73 @@ def _own_program(
         "declared_public": [*map(str, done.declared), *map(str, found.verdicts)],
         "decided_by_secrets": [use.row for use in found.uses],
         "reached": found.reached,
+        "returned": done.unfinished is None,
         "one_way_branches": len(found.one_way),
         "one_way": [branch.row for branch in found.one_way] if one_way else [],
         "devices": list(found.devices),
         "lost": len(found.lost),
     }
-    if form is not Form.TEXT:
+    if form in {Form.JSON, Form.CSV}:
         typer.echo(_flat([row], [bounds.of_board(board, None)], form))
     else:
-        say(
-            f"{call} on {board.name}: {counted(done.cycles, 'cycle')}, "
-            f"{counted(found.reached, 'instruction')} reached; "
-            f"secrets decide {_decided(row['decided_by_secrets'])}"
-        )
-        for line in bounds.lines([bounds.of_board(board, None)]):
-            say(line)
-        if count := len(found.one_way):
-            what = "1 branch went" if count == 1 else f"{count} branches went"
-            which = "it" if count == 1 else "them"
-            named = "" if one_way else f"; --one-way names {which}"
-            say(f"{what} one way: nothing is known of the code behind {which}{named}")
-        if any(not use.leaks for use in found.uses):
-            say(_OF_SELECTS)
-        for title, lines in (
-            ("declared public:", row["declared_public"]),
-            ("decided by secrets:", _grouped(leaking(found.uses))),
-            ("branches that went one way:", found.one_way if one_way else ()),
-            (
-                "secrets went to device registers, and what comes of them is not followed:",
-                found.devices,
-            ),
-        ):
-            for number, line in enumerate(lines):
-                say(f"\n{title}\n  {line}" if number == 0 else f"  {line}")
+        _say(_about_program(done, row, bounds.of_board(board, None), one_way=one_way), form)
+        newer = sorted(_newer(image, found))
+        if newer:
+            say(
+                f"\nnewer than {image}: {', '.join(newer)}; what is declared is read there as it "
+                "is now: build the program again"
+            )
     if leaking(found.uses):
         if form is Form.TEXT:
             annotate(leaking(found.uses))
         raise ClaimError(f"secrets decide something in {call} of {image}")
+    if done.unfinished is not None:
+        raise done.unfinished
+
+
+def _about_program(
+    done: "Called", row: dict[str, Any], error: str, *, one_way: bool
+) -> Iterator[str]:
+    """Yield what secrets decide in a call, and what was not seen."""
+    from joulemark.measure.following import leaking
+    from joulemark.records import bounds
+
+    found = done.followed
+    to_devices = ", and went to device registers" if found.devices else ""
+    yield (
+        f"{done.function} on {row['board']}, its first call: {counted(done.cycles, 'cycle')}, "
+        f"{counted(found.reached, 'instruction')} reached; "
+        f"secrets decide {_decided(row['decided_by_secrets'])}{to_devices}"
+    )
+    if done.unfinished is not None:
+        yield f"until then: {done.unfinished}"
+    yield from bounds.lines([error])
+    if count := len(found.one_way):
+        what = "1 branch went" if count == 1 else f"{count} branches went"
+        which = "it" if count == 1 else "them"
+        hint = "" if one_way else f"; --one-way names {which}"
+        yield f"{what} one way: nothing is known of the code behind {which}{hint}"
+    if any(not use.leaks for use in found.uses):
+        yield _OF_SELECTS
+    for title, lines in (
+        ("declared public:", row["declared_public"]),
+        ("decided by secrets:", _grouped(leaking(found.uses))),
+        ("branches that went one way:", found.one_way if one_way else ()),
+        (_OF_DEVICES, found.devices),
+    ):
+        for number, line in enumerate(lines):
+            if number == 0:
+                yield f"\n{title}"
+            yield f"  {line}"
+
+
+def _newer(image: Path, found: "Followed") -> Iterator[str]:
+    """Yield the sources of declared verdicts that have changed since a program was linked."""
+    built = image.stat().st_mtime
+    for file in {verdict.place.file for verdict in found.verdicts if verdict.place.file}:
+        path = ROOT / file
+        if path.is_file() and path.stat().st_mtime > built:
+            yield file
 
 
 def _named(found: "list[Surveyed]") -> Iterator[str]:
@@ -403,10 +454,7 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
             lambda one: one.leak.followed.one_way if one.one_way else (),
         ),
         ("reached by other inputs alone:", lambda one: one.leak.followed.widened),
-        (
-            "secrets went to device registers, and what comes of them is not followed:",
-            lambda one: one.leak.followed.devices,
-        ),
+        (_OF_DEVICES, lambda one: one.leak.followed.devices),
         ("secrets were lost, so that trials alone speak for these:", _lost),
     ):
         lines = [
@@ -488,7 +536,7 @@ def _flat(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:
 def _decided(uses: list[dict[str, Any]]) -> str:
     """Return how many instructions secrets decide, by what they decide."""
     counts = Counter(use["decides"] for use in uses)
-    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "nothing"
+    return ", ".join(f"{count} x {name}" for name, count in sorted(counts.items())) or "nothing"
 
 
 def _written(rows: list[dict[str, Any]], errors: list[str], form: Form) -> str:

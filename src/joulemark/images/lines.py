@@ -149,20 +149,32 @@ class Named:
     is_variable: bool
     largest_bytes: int
     """Size of the largest variable of the name; 0 if it is not known."""
+    others: tuple[str, ...] = ()
+    """Where static namesakes are, each with its source file, if no one symbol is meant."""
 
 
 def named(path: Path, name: str) -> Named:
     """Return what an ELF file says of the symbols of a name; namesakes may be both."""
     from elftools.elf.elffile import ELFFile
 
-    kinds, sizes = [], [0]
+    kinds, sizes, source = [], [0], ""
+    places: dict[int, str] = {}
     with suppress(*unreadable()), path.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")
         for one in () if table is None else table.iter_symbols():
-            if one.name == name:
+            if one["st_info"]["type"] == "STT_FILE":
+                source = one.name
+            elif one.name == name:
                 kinds.append(one["st_info"]["type"])
                 sizes += [one["st_size"]] if kinds[-1] == "STT_OBJECT" else []
-    return Named("STT_FUNC" in kinds, "STT_OBJECT" in kinds, max(sizes))
+                is_static = one["st_info"]["bind"] == "STB_LOCAL"
+                # The lowest bit of a Thumb function's symbol is not part of its address.
+                at = one["st_value"] & (~1 if kinds[-1] == "STT_FUNC" else ~0)
+                places[at] = source if is_static else ""
+    others = [f"{at:#x} ({source})" for at, source in sorted(places.items())]
+    is_one = len(places) < 2 or "" in places.values()
+    kind = ("STT_FUNC" in kinds, "STT_OBJECT" in kinds, max(sizes))
+    return Named(*kind, () if is_one else tuple(others))
 
 
 def unreadable() -> tuple[type[Exception], ...]:

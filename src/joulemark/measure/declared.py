@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from joulemark._engine import Image, Machine
 from joulemark.catalogue import instruction_sets
+from joulemark.words import counted
 
 FUNCTION = "crypto_public"
 
@@ -25,7 +26,7 @@ class Declared:
 
     def __str__(self) -> str:
         often = f", {self.times} times" if self.times > 1 else ""
-        return f"{self.length} bytes in {self.function}{often}"
+        return f"{counted(self.length, 'byte')} in {self.function}{often}"
 
 
 class Declarations:

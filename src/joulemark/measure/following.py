@@ -21,7 +21,7 @@ from joulemark.catalogue import chips, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import BUDGET_CYCLES
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError, ToolError
-from joulemark.images.lines import Line, Lines, commands_of, is_ours, lines_of, named
+from joulemark.images.lines import Line, Lines, Named, commands_of, is_ours, lines_of, named
 from joulemark.measure.branches import disassembled
 from joulemark.measure.declared import Declarations, Declared
 from joulemark.project import ROOT
@@ -32,7 +32,7 @@ GAP_BYTES = 8
 
 _DECISIONS = {"branch", "condition", "target"}
 """What a source line can declare public: the verdict, but not the value that it rests on."""
-_PUBLIC = re.compile(r"(?:/\*|//)\s*public: (.+?)\s*(?:\*/|$)")
+_PUBLIC = re.compile(r"(?:/\*|//)\s*public:\s+(?!\*/)(\S.*?)\s*(?:\*/|$)")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Place:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}, " if self.file else ""
         text = f": {self.instruction}" if self.instruction else ""
-        return f"{self.function} ({where}{self.address:#06x}{text})"
+        place = f"{where}{self.address:#06x}{text}"
+        return f"{self.function} ({place})" if self.function else place
 
 
 def _text(mnemonic: str, operands: Sequence[str]) -> str:
@@ -414,6 +415,8 @@ class Called:
     followed: Followed
     declared: tuple[Declared, ...]
     """What the program declares public although it is derived from a secret."""
+    unfinished: JoulemarkError | None = None
+    """Why it did not return; what was found until then counts all the same."""
 
 
 def follow_call(
@@ -435,8 +438,8 @@ def follow_call(
 
     Raises:
         InputError: something is not there.
-        BudgetError: the function is not called, or does not return.
-        FaultError: the program faulted.
+        BudgetError: the function is not called.
+        FaultError: the program faulted before that.
     """
     program = _loaded(path)
     marked = [
@@ -446,7 +449,7 @@ def follow_call(
     start = _resolved_function(path, program, function)
     calls = instruction_sets.calls(board.core)
     places = Located(path, board.core, program.symbols)
-    ended: list[tuple[int, tuple[Declared, ...]]] = []
+    ended: list[tuple[int, tuple[Declared, ...], JoulemarkError | None]] = []
 
     def once(public_code: list[tuple[int, int]]) -> Followed:
         machine = Machine(chips.load_chip(board.chip), program, wiring=board.wiring)
@@ -454,7 +457,7 @@ def follow_call(
         # A symbol may lie where a function of another does.
         stop = machine.run(until=start, until_asleep=True, max_cycles=max_cycles)
         if stop.reason != "address":
-            raise _never(stop, function, machine.cycles, called=False)
+            raise _never(stop, function, machine.cycles, places, called=False)
         registers = {name.upper(): value for name, value in machine.registers.items()}
         stack = registers["SP"]
         if calls.returns_to is None:
@@ -464,24 +467,27 @@ def follow_call(
         machine.follow_secrets(marks(marked), public_code)
         begin = machine.cycles
         machine.watch([] if public.address is None else [public.address])
+        unfinished = None
         while True:
             left = max(begin + max_cycles - machine.cycles, 1)
             stop = machine.run(until=back, until_asleep=True, max_cycles=left)
             if stop.reason == "address" and stop.address == public.address:
                 public.release(machine)
             elif stop.reason != "address":
-                raise _never(stop, function, machine.cycles - begin, called=True)
+                took = machine.cycles - begin
+                unfinished = _never(stop, function, took, places, called=True)
+                break
             elif machine.registers["sp"] >= stack:
                 break
-        ended.append((machine.cycles - begin, public.found))
+        ended.append((machine.cycles - begin, public.found, unfinished))
         return located(machine.secrets, places, 1)
 
     try:
         followed = with_what_is_declared(once, places)
     except EngineError as error:
         raise InputError(str(error), str(path)) from error
-    cycles, declared = ended[-1]
-    return Called(function, cycles, followed, declared)
+    cycles, declared, unfinished = ended[-1]
+    return Called(function, cycles, followed, declared, unfinished)
 
 
 def _loaded(path: Path) -> Image:
@@ -504,6 +510,7 @@ def _resolved_function(path: Path, program: Image, name: str) -> int:
     found = named(path, name)
     if found.is_variable and not found.is_function:
         raise InputError(f"{name} is a variable", "--call", "give a function")
+    _refuse_several(name, found, "--call")
     return address & ~1
 
 
@@ -513,6 +520,7 @@ def _resolved_bytes(path: Path, program: Image, name: str, length: int, option: 
     found = named(path, name)
     if found.is_function and not found.is_variable:
         raise InputError(f"{name} is a function", option, "give a variable, or an address")
+    _refuse_several(name, found, option)
     size = found.largest_bytes
     if size and length > size:
         mend = f"write {name}:{size}, or ADDRESS:BYTES for what lies behind it too"
@@ -520,7 +528,16 @@ def _resolved_bytes(path: Path, program: Image, name: str, length: int, option: 
     return address
 
 
-def _never(stop: Stop, function: str, cycles: int, *, called: bool) -> JoulemarkError:
+def _refuse_several(name: str, found: Named, option: str) -> None:
+    """Refuse a name that several static symbols have: whichever was taken, another may be meant."""
+    if found.others:
+        mend = f"give the address of one: {', '.join(found.others)}"
+        raise InputError(f"{len(found.others)} symbols are called {name}", option, mend)
+
+
+def _never(
+    stop: Stop, function: str, cycles: int, places: Located, *, called: bool
+) -> JoulemarkError:
     """Return the error that a run amounts to which ended before a call, or within it."""
     what = f"{function} {'did not return' if called else 'was not called'}"
     if stop.fault is not None:
@@ -536,4 +553,4 @@ def _never(stop: Stop, function: str, cycles: int, *, called: bool) -> Joulemark
             "the program itself must call what --call names: build one that does, without waiting "
             "for anything; if it only comes to it later, give --max-cycles more"
         )
-    return BudgetError(f"{what}: {why} at {stop.address:#06x}", "--call", mend)
+    return BudgetError(f"{what}: {why} at {places.source(stop.address)}", "--call", mend)

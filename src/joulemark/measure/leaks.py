@@ -317,7 +317,9 @@ class Leak:
 
     @property
     def any(self) -> bool:
-        """Whether something leaks."""
+        """Whether something leaks; what is declared public does not."""
+        if self.agreement == "as declared":
+            return False
         return self.shown_by_trials or bool(leaking(self.followed.uses))
 
     @property
@@ -337,10 +339,15 @@ class Leak:
             return "agree"
         if not uses:
             # What may be known makes trials differ, or else what is not followed.
-            return "as declared" if self.followed.verdicts else "trials alone"
+            all_followed = not (self.followed.devices or self.followed.lost)
+            return "as declared" if self.followed.verdicts and all_followed else "trials alone"
         return "following alone" if any(use.costs_time for use in uses) else "no cycles"
 
     def __str__(self) -> str:
+        found = [*map(str, leaking(self.followed.uses)), *map(str, self.branches)]
+        if found:
+            more = [f"and {len(found) - _MOST_SAID} more"] if len(found) > _MOST_SAID else []
+            return f"{self.operation}: {'; '.join([*found[:_MOST_SAID], *more])}"
         if self.refused_spread or self.refused_traces > 1:
             traces = f"{counted(self.refused_traces, 'trace')} of addresses"
             spread = counted(self.refused_spread, "cycle")
@@ -349,9 +356,7 @@ class Leak:
             return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
         if self.address_traces > 1:
             return f"{self.operation}: addresses differ"
-        found = [*map(str, self.branches), *map(str, leaking(self.followed.uses))]
-        more = [f"and {len(found) - _MOST_SAID} more"] if len(found) > _MOST_SAID else []
-        return f"{self.operation}: {'; '.join([*found[:_MOST_SAID], *more]) or 'nothing'}"
+        return f"{self.operation}: nothing"
 
 
 def observe(

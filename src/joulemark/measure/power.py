@@ -650,7 +650,7 @@ class OfProgram:
         except EngineError as error:
             raise InputError(str(error), str(path)) from error
         if stop.reason != "address":
-            raise _never(stop, function, machine.cycles, called=False)
+            raise _never(stop, function, machine.cycles, self.places, called=False)
         self._machine = machine
         self._registers = machine.registers
         named = {name.upper(): value for name, value in self._registers.items()}
@@ -692,7 +692,7 @@ class OfProgram:
             stop = machine.run(until=self._back, until_asleep=True, max_cycles=left)
             if stop.reason != "address":
                 cycles = machine.cycles - begin
-                raise _never(stop, self._function, cycles, called=True)
+                raise _never(stop, self._function, cycles, self.places, called=True)
             if {name.upper(): value for name, value in machine.registers.items()}[
                 "SP"
             ] >= self._stack:

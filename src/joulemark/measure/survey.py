@@ -66,6 +66,7 @@ class Surveyed:
             "implementation": str(self.implementation),
             "build": self.build,
             "operation": leak.operation,
+            "claims_independence": self.implementation.secret_independent,
             "trials": leak.trials,
             "cycles": leak.cycles_min,
             "spread": leak.cycles_max - leak.cycles_min,
