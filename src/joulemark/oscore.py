@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from joulemark.edhoc import byte_string, item
 
 CON, ACK = 0, 2
-POST, CHANGED, UNAUTHORIZED = 0x02, 0x44, 0x81
-OSCORE, URI_PATH, CONTENT_FORMAT, EDHOC, ECHO = 9, 11, 12, 21, 252
+POST, CHANGED, CONTINUE, UNAUTHORIZED = 0x02, 0x44, 0x5F, 0x81
+OSCORE, URI_PATH, CONTENT_FORMAT, EDHOC, BLOCK2, BLOCK1, ECHO = 9, 11, 12, 21, 23, 27, 252
 _OUTER = (3, 7, 39, EDHOC)
 """Options of class U (RFC 8613, section 4.1; RFC 9668, section 3.1)."""
 _AES_CCM_16_64_128 = 10

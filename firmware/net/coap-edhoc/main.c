@@ -64,6 +64,48 @@ static void write_format(coap_writer *to, uint8_t format) {
     coap_write(to, COAP_CONTENT_FORMAT, &format, 1);
 }
 
+#if EDHOC_MESSAGE_BYTES > 0
+
+/* Messages that no datagram holds go in blocks of 1,024 bytes (RFC 7959), fewer than 16 of them. */
+enum { SZX = 6, BLOCK_BYTES = 16 << SZX, MORE = 8 };
+
+/* The message that is gathered or handed out. */
+static uint8_t whole[EDHOC_MESSAGE_BYTES];
+static size_t whole_length;
+
+static size_t block_at(uint8_t block) {
+    return (size_t)(block >> 4) * BLOCK_BYTES;
+}
+
+/* Returns the value of the option for a block of `whole`. */
+static uint8_t block_of(uint8_t number) {
+    uint8_t block = (uint8_t)(number << 4 | SZX);
+    return block_at(block) + BLOCK_BYTES < whole_length ? block | MORE : block;
+}
+
+/* Writes the option, the marker and that block. */
+static void write_block(coap_writer *to, uint16_t option, uint8_t block) {
+    static const uint8_t marker = 0xff;
+    size_t left = whole_length - block_at(block);
+    coap_write(to, option, &block, 1);
+    coap_write_bytes(to, &marker, 1);
+    coap_write_bytes(to, whole + block_at(block), left < BLOCK_BYTES ? left : BLOCK_BYTES);
+}
+
+/* Adds a block to `whole`; returns false if it is not the next one, or too much. */
+static bool gather(uint8_t block, const coap_reader *payload) {
+    if ((block & 7) != SZX || (block >> 4 > 0 && block_at(block) != whole_length) ||
+        (block & MORE && payload->left != BLOCK_BYTES) ||
+        block_at(block) + payload->left > sizeof whole)
+        return false;
+    for (size_t i = 0; i < payload->left; i++)
+        whole[block_at(block) + i] = payload->at[i];
+    whole_length = block_at(block) + payload->left;
+    return true;
+}
+
+#endif
+
 /* After a handshake's function has written a message at the writer's end. */
 static void advance(coap_writer *to, const handshake_bytes *message) {
     to->at += message->length;
@@ -76,12 +118,16 @@ static handshake_bytes room_of(const coap_writer *to) {
 
 #if LEDGER_PEER != 0
 
-/* Begins a request to /.well-known/edhoc, up to the marker (RFC 9528, appendix A.2.1). */
-static void begin_edhoc(coap_writer *to) {
-    static const uint8_t marker = 0xff;
+static void begin_path(coap_writer *to) {
     begin_request(to, out, sizeof out);
     coap_write(to, COAP_URI_PATH, WELL_KNOWN, sizeof WELL_KNOWN - 1);
     coap_write(to, COAP_URI_PATH, EDHOC_PATH, sizeof EDHOC_PATH - 1);
+}
+
+/* Begins a request to /.well-known/edhoc, up to the marker (RFC 9528, appendix A.2.1). */
+static void begin_edhoc(coap_writer *to) {
+    static const uint8_t marker = 0xff;
+    begin_path(to);
     write_format(to, CID_EDHOC_CBOR_SEQ);
     coap_write_bytes(to, &marker, 1);
 }
@@ -99,6 +145,54 @@ static bool skip_options(coap_reader *options) {
 static uint8_t message_3[EDHOC_PLAINTEXT_BYTES];
 static size_t message_3_length;
 
+#if EDHOC_MESSAGE_BYTES > 0
+
+/* Gathers what a response begins, and asks for the rest of it. */
+static bool collect(coap_reader *answer) {
+    coap_head head;
+    coap_writer to;
+    for (uint8_t number = 0;; number++) {
+        coap_option option;
+        coap_next next;
+        uint8_t block = SZX;
+        while ((next = coap_read(answer, &option)) == COAP_OPTION)
+            if (option.number == COAP_BLOCK2)
+                block = option.length == 1 ? option.value[0] : option.length == 0 ? 0 : 0xff;
+        if (next != COAP_END || block >> 4 != number || !gather(block, answer))
+            return false;
+        if (!(block & MORE))
+            return true;
+        block = (uint8_t)((number + 1) << 4 | SZX);
+        begin_path(&to);
+        coap_write(&to, COAP_BLOCK2, &block, 1);
+        out_length = (size_t)(to.at - out);
+        if (exchange(&head, answer) != COAP_CHANGED)
+            return false;
+    }
+}
+
+/* Sends `whole`. */
+static bool hand_out(void) {
+    coap_head head;
+    coap_reader answer;
+    coap_writer to;
+    uint8_t block;
+    for (uint8_t number = 0;; number++) {
+        block = block_of(number);
+        begin_path(&to);
+        write_format(&to, CID_EDHOC_CBOR_SEQ);
+        write_block(&to, COAP_BLOCK1, block);
+        out_length = (size_t)(to.at - out);
+        uint8_t code = exchange(&head, &answer);
+        if (to.overflow || code != (block & MORE ? COAP_CONTINUE : COAP_CHANGED))
+            return false;
+        if (!(block & MORE))
+            return true;
+    }
+}
+
+#endif
+
 /* Messages 1 to 3 or, where 3 goes with the first request, 1 and 2. */
 static bool agree(void) {
     coap_head head;
@@ -113,9 +207,17 @@ static bool agree(void) {
     compute_end();
     advance(&to, &message);
     out_length = (size_t)(to.at - out);
-    if (status != CRYPTO_OK || exchange(&head, &answer) != COAP_CHANGED || !skip_options(&answer))
+    if (status != CRYPTO_OK || exchange(&head, &answer) != COAP_CHANGED)
+        return false;
+#if EDHOC_MESSAGE_BYTES > 0
+    if (!collect(&answer))
+        return false;
+    handshake_bytes heard = {whole, whole_length};
+#else
+    if (!skip_options(&answer))
         return false;
     handshake_bytes heard = {in.bytes + (answer.at - in.bytes), answer.left};
+#endif
     message = (handshake_bytes){message_3, sizeof message_3};
     compute_begin();
     status = HANDSHAKE(message_3)(&session, &party, &heard, &message);
@@ -127,7 +229,11 @@ static bool agree(void) {
     say_key();
     if (EDHOC_COMBINED)
         return true;
+#if EDHOC_MESSAGE_BYTES > 0
+    to = (coap_writer){.at = whole, .room = sizeof whole};
+#else
     begin_edhoc(&to);
+#endif
     /* C_R in front, as it is in the messages (RFC 9528, section 3.3.2). */
     byte = CBOR_BYTES | session.connection_length;
     const handshake_bytes *id = &(handshake_bytes){session.connection, session.connection_length};
@@ -135,8 +241,13 @@ static bool agree(void) {
         coap_write_bytes(&to, &byte, 1);
     coap_write_bytes(&to, id->at, id->length);
     coap_write_bytes(&to, message_3, message_3_length);
+#if EDHOC_MESSAGE_BYTES > 0
+    whole_length = (size_t)(to.at - whole);
+    return !to.overflow && hand_out();
+#else
     out_length = (size_t)(to.at - out);
     return !to.overflow && exchange(&head, &answer) == COAP_CHANGED;
+#endif
 }
 
 /* Puts message 3 in front of the protected request's payload (RFC 9668, section 3.2.1). */
@@ -216,6 +327,31 @@ static void answer_error(const coap_head *request) {
     is_open = false;
 }
 
+#if EDHOC_MESSAGE_BYTES > 0
+
+/* Answers with a block of message 2. */
+static void answer_block(const coap_head *request, uint8_t number) {
+    coap_writer to;
+    begin_answer(&to, out, sizeof out, request, COAP_CHANGED);
+    write_format(&to, EDHOC_CBOR_SEQ);
+    write_block(&to, COAP_BLOCK2, block_of(number));
+    out_length = (size_t)(to.at - out);
+}
+
+static void take_1(const coap_head *request, const uint8_t *at, size_t length) {
+    handshake_bytes message = {(uint8_t *)at, length}, answer = {whole, sizeof whole};
+    compute_begin();
+    is_open = HANDSHAKE(message_2)(&session, &party, &message, &answer) == CRYPTO_OK;
+    compute_end();
+    whole_length = answer.length;
+    if (is_open)
+        answer_block(request, 0);
+    else
+        answer_error(request);
+}
+
+#else
+
 static void take_1(const coap_head *request, const uint8_t *at, size_t length) {
     static const uint8_t marker = 0xff;
     coap_writer to;
@@ -232,6 +368,8 @@ static void take_1(const coap_head *request, const uint8_t *at, size_t length) {
     if (!is_open)
         answer_error(request);
 }
+
+#endif
 
 static bool take_3(const uint8_t *at, size_t length) {
     handshake_bytes message = {(uint8_t *)at, length};
@@ -265,6 +403,50 @@ static void take_edhoc(const coap_head *request, const coap_reader *payload) {
     else
         answer_error(request);
 }
+
+#if EDHOC_MESSAGE_BYTES > 0
+
+/* What a request says of blocks; the options are absent where they are NO_BLOCK, which no block of
+   ours is. */
+enum { NO_BLOCK = 7 };
+static uint8_t block_1, block_2;
+
+static void note_block(const coap_option *option) {
+    uint8_t value = option->length == 1 ? option->value[0] : option->length == 0 ? 0 : 0xff;
+    if (option->number == COAP_BLOCK1)
+        block_1 = value;
+    if (option->number == COAP_BLOCK2)
+        block_2 = value;
+}
+
+/* A block of message 2 that is asked for, or one of message 3. */
+static void take_block(const coap_head *request, const coap_reader *payload) {
+    coap_writer to;
+    if (block_1 == NO_BLOCK) {
+        if (is_open && block_2 >> 4 > 0 && (block_2 & 15) == SZX &&
+            block_at(block_2) < whole_length)
+            answer_block(request, block_2 >> 4);
+        else
+            answer_code(request, COAP_BAD_REQUEST);
+        return;
+    }
+    if (!gather(block_1, payload)) {
+        answer_code(request, COAP_INCOMPLETE);
+        return;
+    }
+    uint8_t code = COAP_CONTINUE;
+    if (!(block_1 & MORE)) {
+        take_edhoc(request, &(coap_reader){whole, whole_length, 0});
+        if (out[1] != COAP_CHANGED)
+            return;
+        code = COAP_CHANGED;
+    }
+    begin_answer(&to, out, sizeof out, request, code);
+    coap_write(&to, COAP_BLOCK1, &block_1, 1);
+    out_length = (size_t)(to.at - out);
+}
+
+#endif
 
 /* Takes message 3 out of a combined request (RFC 9668, section 3.3.1): it is the payload's first
    CBOR item. */
@@ -342,7 +524,13 @@ static bool answer(void) {
     if (ago < ANSWERED)
         return ago == 0;
     remember(head.id);
+#if EDHOC_MESSAGE_BYTES > 0
+    block_1 = block_2 = NO_BLOCK;
+#endif
     while ((next = coap_read(&options, &option)) == COAP_OPTION) {
+#if EDHOC_MESSAGE_BYTES > 0
+        note_block(&option);
+#endif
         is_protected |= option.number == COAP_OSCORE;
         is_combined |= option.number == COAP_EDHOC;
         if (option.number == COAP_URI_PATH) {
@@ -360,6 +548,10 @@ static bool answer(void) {
         answer_error(&head);
     else if (is_protected)
         take_protected(&head);
+#if EDHOC_MESSAGE_BYTES > 0
+    else if (segment == 2 && (block_1 != NO_BLOCK || block_2 != NO_BLOCK))
+        take_block(&head, &options);
+#endif
     else if (segment == 2)
         take_edhoc(&head, &options);
     else

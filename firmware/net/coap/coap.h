@@ -13,13 +13,15 @@ enum {
     COAP_EMPTY = 0,
     COAP_POST = 0x02,
     COAP_CHANGED = 0x44,
+    COAP_CONTINUE = 0x5f,
     COAP_BAD_REQUEST = 0x80,
     COAP_UNAUTHORIZED = 0x81,
     COAP_BAD_OPTION = 0x82,
-    COAP_NOT_FOUND = 0x84
+    COAP_NOT_FOUND = 0x84,
+    COAP_INCOMPLETE = 0x88
 };
 
-/* Options (RFC 7252, table 4; RFC 8613; RFC 9668; RFC 9175). */
+/* Options (RFC 7252, table 4; RFC 7959; RFC 8613; RFC 9668; RFC 9175). */
 enum {
     COAP_URI_HOST = 3,
     COAP_URI_PORT = 7,
@@ -27,6 +29,8 @@ enum {
     COAP_URI_PATH = 11,
     COAP_CONTENT_FORMAT = 12,
     COAP_EDHOC = 21,
+    COAP_BLOCK2 = 23,
+    COAP_BLOCK1 = 27,
     COAP_PROXY_URI = 35,
     COAP_PROXY_SCHEME = 39,
     COAP_ECHO = 252

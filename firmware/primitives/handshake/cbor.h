@@ -103,18 +103,26 @@ static inline size_t cbor_read_identifier(cbor_reader *in) {
     return before - in->left;
 }
 
-/* Returns the length of SUITES_I, an integer or an array of integers below 24, or 0. */
+/* A cipher suite is an integer of one byte: below 24 or, where CBOR_PRIVATE_SUITES is defined, also
+   one for private use, -24 to -21. */
+#ifdef CBOR_PRIVATE_SUITES
+#define CBOR_IS_SUITE(byte) ((byte) < 24 || ((byte) >= 0x34 && (byte) < 0x38))
+#else
+#define CBOR_IS_SUITE(byte) ((byte) < 24)
+#endif
+
+/* Returns the length of SUITES_I, a suite or an array of them, or 0. */
 static inline size_t cbor_suites(const uint8_t *at, size_t left) {
     size_t items;
     if (left == 0)
         return 0;
-    if (at[0] < 24)
+    if (CBOR_IS_SUITE(at[0]))
         return 1;
     items = at[0] & 31;
     if (at[0] >> 5 != 4 || items < 2 || items > 23 || left < 1 + items)
         return 0;
     for (size_t i = 1; i <= items; i++)
-        if (at[i] >= 24)
+        if (!CBOR_IS_SUITE(at[i]))
             return 0;
     return 1 + items;
 }

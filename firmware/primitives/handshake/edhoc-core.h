@@ -1,28 +1,49 @@
-/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128. The including file has defined
+/* EDHOC (RFC 9528). The including file has defined
 
      EDHOC(name)               adds a prefix to a name
      EDHOC_METHOD              0: both sign, 3: both have static Diffie-Hellman keys
-     EDHOC_SUITE               the cipher suite
-     EDHOC_KEYGEN(x, secret)   an ephemeral public key of 32 bytes
+     EDHOC_SUITE               the cipher suite, as it is encoded
+     EDHOC_KEYGEN(x, secret)   an ephemeral public key
      EDHOC_AGREE(shared, secret, x)
-     EDHOC_SIGN, EDHOC_VERIFY  for method 0: as in signature.h, with signatures of 64 bytes
+     EDHOC_SIGN, EDHOC_VERIFY  for method 0: as in signature.h
+
+   and, where these are not of X25519 or P-256, Ed25519, SHA-256 and AES-CCM-16-64-128,
+
+     EDHOC_OFFER_BYTES, EDHOC_ANSWER_BYTES   of G_X and G_Y
+     EDHOC_KEYGEN_Y(g_y, secret), EDHOC_SHARE(shared, g_y, secret, peer)
+                               with a KEM, that which makes the secret makes G_Y; the peer's is G_X
+                               for the responder, G_Y for the initiator
+     EDHOC_PROOF_BYTES, EDHOC_TAG_BYTES      of signatures and tags
+     EDHOC_SIGNED_BYTES                      the longest message that is signed
+     EDHOC_KMAC                the hash is SHAKE256: functions hash_pieces, extract and kdf
 
    Names and labels are those of the RFC's section 4. Each side's identity (ID_CRED) and credential
    (CRED) are CBOR items; its connection is C_R or, for the initiator, SUITES_I and C_I. */
 #include "aead/aead.h"
 #include "ccm.h"
 #include "handshake/edhoc.h"
-#include "mac/hmac-sha-256.h"
+
+#ifndef EDHOC_OFFER_BYTES
+#define EDHOC_OFFER_BYTES 32
+#define EDHOC_ANSWER_BYTES 32
+#define EDHOC_PROOF_BYTES 64
+#define EDHOC_TAG_BYTES 8
+#define EDHOC_SIGNED_BYTES 420
+#define EDHOC_KEYGEN_Y EDHOC_KEYGEN
+#define EDHOC_SHARE(shared, g_y, secret, peer) EDHOC_AGREE(shared, secret, peer)
+#endif
 
 enum {
-    HASH = 32,
-    POINT = 32,
-    TAG = 8,
+    HASH = EDHOC_HASH_BYTES,
+    OFFER = EDHOC_OFFER_BYTES,
+    ANSWER = EDHOC_ANSWER_BYTES,
+    SHARED = 32,
+    TAG = EDHOC_TAG_BYTES,
     NONCE = 13,
     KEY = 16,
-    MAC = EDHOC_METHOD == 0 ? 32 : 8,
-    PROOF = EDHOC_METHOD == 0 ? 64 : 8, /* Signature_or_MAC */
-    SIGNED_MOST = 420
+    MAC = EDHOC_METHOD == 0 ? HASH : 8,
+    PROOF = EDHOC_METHOD == 0 ? EDHOC_PROOF_BYTES : 8, /* Signature_or_MAC */
+    SIGNED_MOST = EDHOC_SIGNED_BYTES
 };
 
 enum label {
@@ -48,6 +69,11 @@ typedef struct {
     size_t length;
 } piece;
 
+#ifdef EDHOC_KMAC
+#include "edhoc-kmac.h"
+#else
+#include "mac/hmac-sha-256.h"
+
 /* H of pieces. */
 OUT_OF_LINE static void hash_pieces(uint8_t out[HASH], const piece *pieces, unsigned count) {
     sha256_ctx hash;
@@ -57,15 +83,12 @@ OUT_OF_LINE static void hash_pieces(uint8_t out[HASH], const piece *pieces, unsi
     sha256_final(&hash, out);
 }
 
-/* The head of a byte string as long as a hash or a point. */
-static const uint8_t HEAD_32[2] = {CBOR_BYTES | 24, 32};
-
 /* EDHOC_Extract. */
 OUT_OF_LINE static void extract(uint8_t out[HASH], const uint8_t salt[HASH],
-                                const uint8_t secret[POINT]) {
+                                const uint8_t secret[SHARED]) {
     sha256_ctx hash;
     hmac_sha256_begin(&hash, salt);
-    sha256_update(&hash, secret, POINT);
+    sha256_update(&hash, secret, SHARED);
     hmac_sha256_end(&hash, salt, out);
 }
 
@@ -97,6 +120,17 @@ OUT_OF_LINE static void kdf(uint8_t *out, size_t length, const uint8_t prk[HASH]
     }
     crypto_wipe(block, sizeof block);
 }
+#endif
+
+/* Heads of byte strings: a hash, G_X, G_Y. */
+static const uint8_t HEAD_HASH[2] = {CBOR_BYTES | 24, HASH};
+#if EDHOC_OFFER_BYTES == EDHOC_HASH_BYTES && EDHOC_ANSWER_BYTES == EDHOC_HASH_BYTES
+#define HEAD_OFFER HEAD_HASH
+#define HEAD_ANSWER HEAD_HASH
+#else
+static const uint8_t HEAD_OFFER[3] = {CBOR_BYTES | 25, OFFER >> 8, OFFER & 255};
+static const uint8_t HEAD_ANSWER[3] = {CBOR_BYTES | 25, ANSWER >> 8, ANSWER & 255};
+#endif
 
 OUT_OF_LINE static void kdf_th(uint8_t *out, size_t length, const uint8_t prk[HASH],
                                enum label label, const uint8_t th[HASH]) {
@@ -134,7 +168,7 @@ OUT_OF_LINE static void mac(uint8_t out[MAC], const uint8_t prk[HASH], enum labe
                             piece connection, const handshake_party *party, const uint8_t th[HASH],
                             piece ead) {
     const piece context[] = {
-        connection, {party->identity.at, party->identity.length},     {HEAD_32, sizeof HEAD_32},
+        connection, {party->identity.at, party->identity.length},     {HEAD_HASH, sizeof HEAD_HASH},
         {th, HASH}, {party->credential.at, party->credential.length}, ead};
     kdf(out, MAC, prk, label, context, 6);
 }
@@ -155,7 +189,7 @@ OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake
     copy(out + n, party->identity.at, party->identity.length);
     n += party->identity.length;
     n += cbor_head(out + n, CBOR_BYTES, whole);
-    copy(out + n, HEAD_32, 2);
+    copy(out + n, HEAD_HASH, 2);
     copy(out + n + 2, th, HASH);
     copy(out + n + 2 + HASH, party->credential.at, party->credential.length);
     n += whole;
@@ -204,7 +238,7 @@ OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
     (void)prk, (void)label, (void)th, (void)secret, (void)public_x;
     return CRYPTO_OK;
 #else
-    uint8_t salt[HASH], shared[POINT];
+    uint8_t salt[HASH], shared[SHARED];
     crypto_status status = EDHOC_AGREE(shared, secret, public_x);
     if (status == CRYPTO_OK) {
         kdf_th(salt, HASH, prk, label, th);
@@ -217,11 +251,12 @@ OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
 }
 
 /* Computes TH_2 and PRK_2e from H(message_1), which is in th. */
-OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[POINT],
+OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[ANSWER],
                                          const uint8_t *secret, const uint8_t *peer_x) {
-    uint8_t shared[POINT];
-    const piece th_2[] = {{HEAD_32, 2}, {g_y, POINT}, {HEAD_32, 2}, {ctx->th, HASH}};
-    crypto_status status = EDHOC_AGREE(shared, secret, peer_x);
+    uint8_t shared[SHARED];
+    const piece th_2[] = {
+        {HEAD_ANSWER, sizeof HEAD_ANSWER}, {g_y, ANSWER}, {HEAD_HASH, 2}, {ctx->th, HASH}};
+    crypto_status status = EDHOC_SHARE(shared, g_y, secret, peer_x);
     if (status == CRYPTO_OK) {
         hash_pieces(ctx->th, th_2, 4);
         extract(ctx->prk, ctx->th, shared);
@@ -233,7 +268,7 @@ OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[POI
 /* Computes TH_3 or TH_4 from the previous hash, a plaintext and a credential. */
 OUT_OF_LINE static void next_th(uint8_t th[HASH], const uint8_t *plaintext, size_t length,
                                 const handshake_party *party) {
-    const piece pieces[] = {{HEAD_32, 2},
+    const piece pieces[] = {{HEAD_HASH, 2},
                             {th, HASH},
                             {plaintext, length},
                             {party->credential.at, party->credential.length}};
@@ -252,7 +287,7 @@ OUT_OF_LINE static crypto_status crypt(const uint8_t prk[HASH], enum label key_l
                                        const uint8_t th[HASH], uint8_t *text, size_t length,
                                        uint8_t tag[TAG], int decrypt) {
     static const uint8_t head[13] = {0x83, 0x68, 'E', 'n',  'c',  'r', 'y',
-                                     'p',  't',  '0', 0x40, 0x58, 32};
+                                     'p',  't',  '0', 0x40, 0x58, HASH};
     uint8_t key[KEY], nonce[NONCE], ad[sizeof head + HASH];
     ccm_ctx cipher;
     aead_message m;
@@ -354,19 +389,19 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
     const handshake_bytes *choice = &h->own.connection;
     size_t suites = cbor_suites(choice->at, choice->length);
     piece ead = ead_of(h);
-    size_t length = 1 + choice->length + 2 + POINT + ead.length;
+    size_t length = 1 + choice->length + sizeof HEAD_OFFER + OFFER + ead.length;
     if (suites == 0 || out->length < length)
         return CRYPTO_BAD_LENGTH;
     uint8_t *at = out->at;
     *at++ = EDHOC_METHOD;
     copy(at, choice->at, suites);
     at += suites;
-    copy(at, HEAD_32, 2);
-    if (EDHOC_KEYGEN(at + 2, h->own.ephemeral) != CRYPTO_OK) {
+    copy(at, HEAD_OFFER, sizeof HEAD_OFFER);
+    if (EDHOC_KEYGEN(at + sizeof HEAD_OFFER, h->own.ephemeral) != CRYPTO_OK) {
         crypto_wipe(out->at, length);
         return CRYPTO_BAD_TAG;
     }
-    copy(at + 2 + POINT, choice->at + suites, choice->length - suites);
+    copy(at + sizeof HEAD_OFFER + OFFER, choice->at + suites, choice->length - suites);
     copy(out->at + length - ead.length, ead.at, ead.length);
     out->length = length;
     hash_pieces(ctx->th, &(piece){out->at, length}, 1);
@@ -376,7 +411,7 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
 OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
                                            const handshake_bytes *in, handshake_bytes *out) {
     const uint8_t *g_x;
-    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], mac_bytes[MAC], proof[PROOF], g_y[POINT],
+    uint8_t plaintext[EDHOC_PLAINTEXT_BYTES], mac_bytes[MAC], proof[PROOF], g_y[ANSWER],
         prk_2e[HASH];
     size_t length = in->length, suites, point_length, n = h->own.connection.length;
     size_t connection = 0;
@@ -391,7 +426,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     if (in->at[suites] != EDHOC_SUITE) /* the last one is the selected suite */
         return give_up(ctx, EDHOC_WRONG_SUITE);
     reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
-    if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
+    if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != OFFER ||
         (connection = cbor_read_identifier(&reader)) == 0 ||
         !take_ead(h, 1, (piece){reader.at, reader.left}))
         return give_up(ctx, EDHOC_UNSPECIFIED);
@@ -401,7 +436,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
         out->length < EDHOC_PLAINTEXT_BYTES)
         return CRYPTO_BAD_LENGTH;
     hash_pieces(ctx->th, &(piece){in->at, in->length}, 1);
-    if (EDHOC_KEYGEN(g_y, h->own.ephemeral) != CRYPTO_OK ||
+    if (EDHOC_KEYGEN_Y(g_y, h->own.ephemeral) != CRYPTO_OK ||
         begin_2(ctx, g_y, h->own.ephemeral, g_x) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     copy(prk_2e, ctx->prk, HASH);
@@ -416,10 +451,10 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     }
     copy(plaintext, h->own.connection.at, n);
     n += write_proof(plaintext + n, &h->own.identity, proof, ead);
-    size_t head = cbor_head(out->at, CBOR_BYTES, POINT + n);
-    copy(out->at + head, g_y, POINT);
-    crypt_2(prk_2e, ctx->th, out->at + head + POINT, plaintext, n);
-    out->length = head + POINT + n;
+    size_t head = cbor_head(out->at, CBOR_BYTES, ANSWER + n);
+    copy(out->at + head, g_y, ANSWER);
+    crypt_2(prk_2e, ctx->th, out->at + head + ANSWER, plaintext, n);
+    out->length = head + ANSWER + n;
     next_th(ctx->th, plaintext, n, &h->own);
     crypto_wipe(prk_2e, sizeof prk_2e);
     crypto_wipe(plaintext, sizeof plaintext);
@@ -442,13 +477,13 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     size_t length, connection, n, head;
     crypto_status status;
     piece ead;
-    if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= POINT ||
-        length - POINT > EDHOC_PLAINTEXT_BYTES)
+    if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= ANSWER ||
+        length - ANSWER > EDHOC_PLAINTEXT_BYTES)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     if (begin_2(ctx, bytes, h->own.ephemeral, bytes) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    n = length - POINT;
-    crypt_2(ctx->prk, ctx->th, plaintext, bytes + POINT, n);
+    n = length - ANSWER;
+    crypt_2(ctx->prk, ctx->th, plaintext, bytes + ANSWER, n);
     reader = (cbor_reader){plaintext, n};
     connection = cbor_read_identifier(&reader);
     if (!connection)

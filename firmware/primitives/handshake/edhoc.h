@@ -21,10 +21,15 @@ enum { EDHOC_ERROR_BYTES = 2 };
 #define EDHOC_PLAINTEXT_BYTES 160
 #endif
 
+/* Bytes of the suite's hash. */
+#ifndef EDHOC_HASH_BYTES
+#define EDHOC_HASH_BYTES 32
+#endif
+
 enum { EDHOC_CONNECTION_BYTES = 7 };
 
 typedef struct {
-    uint8_t th[32], prk[32], key[32];
+    uint8_t th[EDHOC_HASH_BYTES], prk[EDHOC_HASH_BYTES], key[EDHOC_HASH_BYTES];
     uint8_t error; /* an edhoc_error: why the last message was refused */
     /* The peer's connection identifier, as the byte string that an application has of it (section
        3.3.3); a length above EDHOC_CONNECTION_BYTES if it is longer, and is not kept. */

@@ -424,7 +424,7 @@
 .endm
 
     .section .text.keccak_f1600, "ax", %progbits
-    .global keccak_f1600
+    .weak keccak_f1600 @ several primitives of an image may have it
     .type   keccak_f1600, %function
     .thumb_func
     .p2align 2
