@@ -1,4 +1,4 @@
-"""The RP2040's Cortex-M0+ core: both compilers' images, the timer, and what decides a branch."""
+"""Chips with a Cortex-M0+: both compilers' images, the timer, and what decides a branch."""
 
 import subprocess
 from pathlib import Path
@@ -42,10 +42,11 @@ def test_the_operands_of_a_branch_decide_it(tmp_path: Path) -> None:
     assert [decider.values(machine) for decider in found] == [(7, 5), (1,)]
 
 
-def test_both_compilers_make_verified_images(tmp_path: Path) -> None:
+@pytest.mark.parametrize("board", ["raspberry-pi-pico", "nucleo-g071rb"])
+def test_both_compilers_make_verified_images(board: str, tmp_path: Path) -> None:
     case = ("--primitive", "chacha20", "--operation", "encrypt", "--opt", "O3", "--size", "64")
     makers = ("--compiler", "gcc", "--compiler", "clang", "--implementation", "ref")
-    ran = joulemark("run", *case, *makers, "--board", "raspberry-pi-pico", folder=tmp_path)
+    ran = joulemark("run", *case, *makers, "--board", board, folder=tmp_path)
     assert "energy: currents inferred, estimated within a factor of 2" in ran.stdout
     with Store(tmp_path / "results" / "joulemark.db") as store:
         records = list(of_primitives(store.records()))
@@ -63,3 +64,32 @@ def test_a_clock_that_cannot_be_made_is_refused() -> None:
     odd = clock.model_copy(update={"hz": 133_000_001})
     with pytest.raises(InputError, match="no setting of the PLL makes 133000001 Hz"):
         armv6m.describe(board, chips.load_chip(board.chip), odd, "gcc")
+
+
+def test_flash_without_wait_states_takes_what_ram_takes(tmp_path: Path) -> None:
+    """At 64 MHz, two wait states show; from them to none, nothing but time changes."""
+    case = ("--primitive", "sha-256", "--operation", "hash", "--opt", "O3", "--size", "64")
+    made = ("--compiler", "gcc", "--implementation", "armv6m")
+    for board, clock in (
+        ("raspberry-pi-pico", "max"),
+        ("nucleo-g071rb", "no-wait"),
+        ("nucleo-g071rb", "max"),
+    ):
+        joulemark("run", *case, *made, "--board", board, "--clock", clock, folder=tmp_path)
+    with Store(tmp_path / "results" / "joulemark.db") as store:
+        records = list(of_primitives(store.records()))
+    of = {(r.case.board, r.case.clock_hz): r.measurement("cycles").mean for r in records}
+    pico, plain = of["raspberry-pi-pico", 133_000_000], of["nucleo-g071rb", 24_000_000]
+    assert pico == plain < of["nucleo-g071rb", 64_000_000] < 1.25 * plain
+
+
+def test_the_pll_of_an_stm32g0_is_within_its_limits() -> None:
+    board = boards.load_board("nucleo-g071rb")
+    clock = board.clock_profile("max")
+    chip = chips.load_chip(board.chip)
+    made = armv6m.describe(board, chip, clock, "gcc").headers["board.h"]
+    for line in ("PLL_FEEDBACK 16u", "PLL_DIVIDER 2u", "FLASH_LATENCY 2", "SERIAL_INTERRUPT 28"):
+        assert f"#define {line}" in made
+    odd = clock.model_copy(update={"hz": 7_000_000})
+    with pytest.raises(InputError, match="no setting of the PLL makes 7000000 Hz"):
+        armv6m.describe(board, chip, odd, "gcc")

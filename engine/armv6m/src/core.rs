@@ -6,6 +6,7 @@ use joulemark_armv7m::{Bus, Control};
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
+use crate::lines::{Lines, Reader};
 use crate::memory::{Memory, Region};
 use crate::secrets::{Before, Secrets};
 use crate::system::System;
@@ -31,6 +32,8 @@ pub struct Wait {
 pub struct Config {
     /// Its memories; they do not overlap.
     pub regions: Vec<Region>,
+    /// The one that answers late, if there is one.
+    pub lines: Option<Lines>,
     /// Addresses that the single-cycle I/O port answers.
     pub io_port: Range<u32>,
     /// Registers that answer late.
@@ -79,6 +82,7 @@ pub struct Core<B: Bus> {
     /// The chip around it.
     pub bus: B,
     pub(crate) memories: Vec<Memory>,
+    pub(crate) reader: Option<Box<Reader>>,
     /// R0 to R14, and one that is always 0 in place 16.
     pub(crate) r: [u32; 17],
     /// The stack pointer that is not in use.
@@ -119,7 +123,10 @@ impl<B: Bus> Core<B> {
     /// Make a core with empty memories.
     pub fn new(bus: B, config: &Config) -> Self {
         let regions = config.regions.iter();
+        let settings = bus.memory_settings();
+        let reader = config.lines.as_ref();
         Self {
+            reader: reader.map(|lines| Box::new(Reader::new(lines, settings))),
             bus,
             memories: regions.map(|&region| Memory::new(region)).collect(),
             r: [0; 17],
@@ -173,8 +180,16 @@ impl<B: Bus> Core<B> {
         }
         (self.noticed, self.handled, self.check) = (None, None, 0);
         self.observer.forget();
+        self.take_memory_settings();
         if let Some(secrets) = &mut self.secrets {
             secrets.reset();
+        }
+    }
+
+    /// Learn what the chip has set of its memories.
+    pub(crate) fn take_memory_settings(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            reader.set(self.bus.memory_settings());
         }
     }
 

@@ -68,11 +68,13 @@ impl<B: Bus> Core<B> {
             }
         }
         let limit = if *leave { self.now + 1 } else { until };
-        let watched = self.observer.watching || self.observer.digesting;
-        let done = if watched || self.secrets.is_some() {
-            self.execute::<true>(limit, *leave)
-        } else {
-            self.execute::<false>(limit, *leave)
+        let watched = self.observer.watching || self.observer.digesting || self.secrets.is_some();
+        let late = self.reader.as_ref().is_some_and(|reader| reader.is_slow());
+        let done = match (watched, late) {
+            (false, false) => self.execute::<false, false>(limit, *leave),
+            (false, true) => self.execute::<false, true>(limit, *leave),
+            (true, false) => self.execute::<true, false>(limit, *leave),
+            (true, true) => self.execute::<true, true>(limit, *leave),
         };
         *leave = false;
         match done {
@@ -101,11 +103,20 @@ impl<B: Bus> Core<B> {
     /// Load from memory or a register of the chip, so many cycles after `now`. Also return the cycles
     /// that it takes; the data comes in the last.
     #[inline]
-    fn load(&mut self, address: u32, width: Width, after: u64) -> Result<(u32, u64), Trap> {
+    fn load<const LATE: bool>(
+        &mut self,
+        address: u32,
+        width: Width,
+        after: u64,
+    ) -> Result<(u32, u64), Trap> {
         if address & (width.bytes() - 1) == 0 {
             for memory in &self.memories {
                 if let Some(at) = memory.offset(address, width.bytes()) {
-                    return Ok((memory.read(at, width), ACCESS));
+                    let mut cycles = ACCESS;
+                    if LATE && let Some(reader) = &mut self.reader {
+                        cycles += reader.load(address, self.now + after);
+                    }
+                    return Ok((memory.read(at, width), cycles));
                 }
             }
         }
@@ -113,7 +124,10 @@ impl<B: Bus> Core<B> {
     }
 
     pub(crate) fn load_word(&mut self, address: u32) -> Result<u32, Trap> {
-        Ok(self.load(address, Width::Word, 0)?.0)
+        let (word, cycles) = self.load::<true>(address, Width::Word, 0)?;
+        // Without wait states, the time is in that of the exception.
+        self.now += cycles.saturating_sub(ACCESS);
+        Ok(word)
     }
 
     #[inline]
@@ -214,6 +228,7 @@ impl<B: Bus> Core<B> {
         let cycles = self.access_cycles(address, true);
         let at = Cycles(self.now + after + cycles - 1);
         self.bus.write(address, value, width, at).map_err(refused)?;
+        self.take_memory_settings();
         Ok(cycles)
     }
 
@@ -316,7 +331,11 @@ impl<B: Bus> Core<B> {
 
     /// Execute until a limit or until something is due; `leave`: one instruction, even if a breakpoint
     /// is there.
-    fn execute<const WATCHED: bool>(&mut self, limit: u64, leave: bool) -> Result<(), Trap> {
+    fn execute<const WATCHED: bool, const LATE: bool>(
+        &mut self,
+        limit: u64,
+        leave: bool,
+    ) -> Result<(), Trap> {
         let mut code = usize::MAX;
         let mut start = 0;
         while self.now < limit && (self.now < self.check || leave) {
@@ -355,7 +374,13 @@ impl<B: Bus> Core<B> {
                     self.follow(|secrets, before| secrets.before(before, op));
                 }
             }
-            self.one::<WATCHED>(op)?;
+            if LATE && let Some(reader) = &mut self.reader {
+                self.now += reader.fetch(self.pc, self.now);
+                if op.size == 4 {
+                    self.now += reader.fetch(self.pc + 2, self.now);
+                }
+            }
+            self.one::<WATCHED, LATE>(op)?;
             self.instructions += 1;
             if WATCHED
                 && self.observer.watching
@@ -373,7 +398,7 @@ impl<B: Bus> Core<B> {
 
     /// Execute an instruction.
     #[inline]
-    fn one<const WATCHED: bool>(&mut self, op: Op) -> Result<(), Trap> {
+    fn one<const WATCHED: bool, const LATE: bool>(&mut self, op: Op) -> Result<(), Trap> {
         let rd = usize::from(op.rd & 15);
         let a = self.r[usize::from(op.rn).min(16)];
         let b = self.r[usize::from(op.rm).min(16)].wrapping_add(op.imm);
@@ -450,7 +475,7 @@ impl<B: Bus> Core<B> {
                     _ => Width::Byte,
                 };
                 let value;
-                (value, cycles) = self.load(address, width, 0)?;
+                (value, cycles) = self.load::<LATE>(address, width, 0)?;
                 self.r[rd] = match op.kind {
                     Kind::Ldrsh => value as i16 as u32,
                     Kind::Ldrsb => value as i8 as u32,
@@ -489,7 +514,7 @@ impl<B: Bus> Core<B> {
             }
             Kind::Bx | Kind::Blx => return self.jump(op, b, next),
             Kind::Ldm | Kind::Stm | Kind::Push | Kind::Pop => {
-                return self.multiple::<WATCHED>(op, next);
+                return self.multiple::<WATCHED, LATE>(op, next);
             }
             _ => return self.special(op, next),
         }
@@ -536,7 +561,11 @@ impl<B: Bus> Core<B> {
 
     /// LDM, STM, PUSH and POP, which make way for an exception that comes meanwhile (ARM DDI 0484C,
     /// 3.6.1).
-    fn multiple<const WATCHED: bool>(&mut self, op: Op, next: u32) -> Result<(), Trap> {
+    fn multiple<const WATCHED: bool, const LATE: bool>(
+        &mut self,
+        op: Op,
+        next: u32,
+    ) -> Result<(), Trap> {
         let count = op.imm.count_ones();
         let mut cycles = u64::from(op.cycles) + u64::from(count);
         let begun = self.now;
@@ -573,7 +602,7 @@ impl<B: Bus> Core<B> {
         for number in crate::system::bits(op.imm.into()) {
             self.touched::<WATCHED>(address);
             let taken = if is_load {
-                let (value, taken) = self.load(address, Width::Word, passed)?;
+                let (value, taken) = self.load::<LATE>(address, Width::Word, passed)?;
                 if number == PC {
                     target = Some(value);
                 } else {

@@ -1,10 +1,10 @@
 //! An ARMv6-M core as a Cortex-M0+ has it: its instructions, their cycles, and its exceptions.
 //!
 //! A [`Core`] is a core with its memories, NVIC and `SysTick`; the rest of a chip is behind the
-//! [`Bus`] of every Cortex-M core.
+//! [`Bus`] of every Cortex-M core. One of its memories may have wait states ([`Lines`]).
 //!
 //! # Time
-//! The unit is the core's clock cycle. Memory answers without wait states, and then what an instruction
+//! The unit is the core's clock cycle. Where memory answers without wait states, what an instruction
 //! takes is in ARM DDI 0484C (Cortex-M0+ TRM), table 3-1; `decode.rs` has it beside each encoding. An
 //! access through the single-cycle I/O port takes one cycle less.
 //!
@@ -34,6 +34,7 @@ mod core;
 mod decode;
 mod exceptions;
 mod execute;
+mod lines;
 mod memory;
 #[cfg(test)]
 mod oracle;
@@ -42,5 +43,6 @@ mod secrets;
 mod system;
 
 pub use core::{Config, Core, Exit, Limits, Wait};
-pub use joulemark_armv7m::{Bus, Control, Width};
+pub use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
+pub use lines::Lines;
 pub use memory::{Region, RegionKind};

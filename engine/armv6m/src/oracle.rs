@@ -199,6 +199,7 @@ fn core() -> Core<Nothing> {
         Nothing,
         &Config {
             regions: vec![region(0, RegionKind::Rom), region(DATA, RegionKind::Ram)],
+            lines: None,
             io_port: 0..0,
             waits: Vec::new(),
             interrupts: 32,

@@ -35,6 +35,10 @@ pub struct MemorySettings {
     pub cache: bool,
     /// Code comes from flash without wait states, as through a cache that never misses; loads take theirs.
     pub fetches_at_once: bool,
+    /// Flash reads the next line ahead.
+    pub prefetch: bool,
+    /// Wait states of flash, where the chip has a setting of them.
+    pub wait_states: Option<u8>,
 }
 
 impl Default for MemorySettings {
@@ -43,6 +47,8 @@ impl Default for MemorySettings {
             line_buffer: true,
             cache: false,
             fetches_at_once: false,
+            prefetch: false,
+            wait_states: None,
         }
     }
 }

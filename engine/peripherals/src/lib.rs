@@ -88,7 +88,7 @@ pub use nrf_simple::{
 };
 pub use nrf_timer::NrfTimer;
 pub use nrf_uart::NrfUart;
-pub use pin_interrupts::{EdgeFlags, Exti, Pl061Interrupts};
+pub use pin_interrupts::{EdgeFlags, Exti, ExtiByEdge, Pl061Interrupts};
 pub use pl011::Pl011;
 pub use pl022::Pl022;
 pub use port::Port;

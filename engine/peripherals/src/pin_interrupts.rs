@@ -211,3 +211,76 @@ impl Exti {
         self.edges.seen & self.imr
     }
 }
+
+/// EXTI of the STM32G0 (RM0444, extended interrupts; offsets compared with ST's `stm32g071xx.h`):
+/// rising and falling edges are pending apart, and it selects the port of each line itself. Lines
+/// other than those of pins are left out, and events.
+#[derive(Clone, Debug, Default)]
+pub struct ExtiByEdge {
+    rising: Edges,
+    falling: Edges,
+    imr: u32,
+    ports: [u32; 4],
+}
+
+/// `EXTI_IMR1` after reset: of the lines that have no configuration, all.
+const DIRECT_LINES: u32 = 0xfff8_0000;
+
+impl ExtiByEdge {
+    /// Note new levels of a port's pins; `changed` marks the pins that differ.
+    pub fn pins_changed(&mut self, port: usize, level: u32, changed: u32) {
+        let follows = |line: usize| self.ports[line / 4] >> (line % 4 * 8) & 255;
+        let lines = (0..16).filter(|&line| follows(line) as usize == port);
+        let changed = changed & lines.fold(0, |lines, line| lines | 1 << line);
+        self.rising.notice(level, changed);
+        self.falling.notice(level, changed);
+    }
+
+    /// Read a register; `None` if there is none.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        Some(match offset {
+            0x00 => self.rising.rising,
+            0x04 => self.falling.falling,
+            0x0c => self.rising.seen,
+            0x10 => self.falling.seen,
+            0x60..=0x6c => self.ports[(offset as usize - 0x60) / 4],
+            0x80 => self.imr | DIRECT_LINES,
+            0x08 | 0x84 | 0x94 => 0,
+            // IMR2.
+            0x90 => u32::MAX,
+            _ => return None,
+        })
+    }
+
+    /// Write a register; false if there is none.
+    ///
+    /// # Errors
+    /// The value uses a feature that the emulation leaves out.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<bool, Fault> {
+        let others = matches!(offset, 0..=0x08) && value & !0xffff != 0;
+        if others || matches!(offset, 0x84 | 0x94) && value != 0 {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                "the emulation leaves out events of EXTI (EXTI_EMR1) and its lines other than those of pins",
+            ));
+        }
+        match offset {
+            0x00 => self.rising.rising = value,
+            0x04 => self.falling.falling = value,
+            // Pends as a rising edge does.
+            0x08 => self.rising.seen |= value,
+            0x0c => self.rising.seen &= !value,
+            0x10 => self.falling.seen &= !value,
+            0x60..=0x6c => self.ports[(offset as usize - 0x60) / 4] = value,
+            0x80 => self.imr = value & 0xffff,
+            0x90 => {}
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Pending lines with enabled interrupts.
+    pub fn pending(&self) -> u32 {
+        (self.rising.seen | self.falling.seen) & self.imr
+    }
+}

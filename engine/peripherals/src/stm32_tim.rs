@@ -1,4 +1,4 @@
-//! General-purpose and basic timers of STM32F1 chips (RM0041, chapters General-purpose timers TIM2
+//! General-purpose and basic timers of STM32 chips, as in the STM32F1 (RM0041, chapters General-purpose timers TIM2
 //! to TIM4 and Basic timers TIM6 and TIM7): up-counting, one-pulse mode, compare flags. Register
 //! offsets and fields were compared with ST's header `stm32f100xb.h`.
 
@@ -20,6 +20,8 @@ const UIF: u32 = 1;
 pub struct Stm32Tim {
     clock: Rate,
     channels: usize,
+    /// The highest count.
+    most: u32,
     cr1: u32,
     cr2: u32,
     dier: u32,
@@ -41,9 +43,19 @@ pub struct Stm32Tim {
 impl Stm32Tim {
     /// Make a timer with this many compare channels; basic timers have none.
     pub const fn new(channels: usize) -> Self {
+        Self::with(channels, 0xffff)
+    }
+
+    /// Make a timer of 32 bits.
+    pub const fn wide(channels: usize) -> Self {
+        Self::with(channels, u32::MAX)
+    }
+
+    const fn with(channels: usize, most: u32) -> Self {
         Self {
             clock: Rate::new(1, 1),
             channels,
+            most,
             cr1: 0,
             cr2: 0,
             dier: 0,
@@ -52,8 +64,8 @@ impl Stm32Tim {
             ccr: [0; 4],
             psc: 0,
             next_psc: 0,
-            arr: 0xffff,
-            next_arr: 0xffff,
+            arr: most,
+            next_arr: most,
             since: 0,
             count: 0,
             seen: 0,
@@ -82,14 +94,15 @@ impl Stm32Tim {
         }
     }
 
-    /// The tick of the next overflow: at ARR, or at 0xffff if the counter is already beyond ARR.
+    /// The tick of the next overflow: at ARR, or at the highest count if the counter is already beyond
+    /// ARR.
     const fn overflow(&self) -> u64 {
         let top = if self.count > self.arr {
-            0xffff
+            self.most
         } else {
             self.arr
         };
-        self.since + (top - self.count + 1) as u64 * self.step_ticks()
+        self.since + ((top - self.count) as u64 + 1) * self.step_ticks()
     }
 
     /// The tick at which the counter reaches a channel's value in this round.
@@ -227,10 +240,10 @@ impl Stm32Tim {
                 }
                 self.sr |= value & 0x1e & ((2 << self.channels) - 2);
             }
-            0x24 => (self.since, self.count, self.seen) = (tick, value & 0xffff, tick),
+            0x24 => (self.since, self.count, self.seen) = (tick, value & self.most, tick),
             0x28 => self.next_psc = value & 0xffff,
             0x2c => {
-                self.next_arr = value & 0xffff;
+                self.next_arr = value & self.most;
                 if self.cr1 & ARPE == 0 {
                     self.rebase(tick);
                     self.arr = self.next_arr;
@@ -254,7 +267,7 @@ impl Stm32Tim {
                 self.ccmr[(offset as usize - 0x18) / 4] = value & 0xffff;
             }
             0x34..=0x40 if self.channels > 0 => {
-                self.ccr[(offset as usize - 0x34) / 4] = value & 0xffff;
+                self.ccr[(offset as usize - 0x34) / 4] = value & self.most;
             }
             _ => return Ok(false),
         }

@@ -1,4 +1,6 @@
-/* ARMv6-M; the core's registers as in ARM DDI 0419E. */
+/* ARMv6-M; the core's registers as in ARM DDI 0419E. A series' folder has hal-timer.h, which
+   defines hal_timer_start and hal_timer_stop: the core has no counter of cycles that is wide
+   enough. */
 #include "board.h"
 #include "chip.h"
 
@@ -20,18 +22,13 @@ static inline uint8_t *hal_stack_pointer(void) {
 /* SYST_CSR (section B3.3.3). */
 enum { SYSTICK_ENABLE = 1, SYSTICK_OF_CORE = 4 };
 
-/* The timer in microseconds, at the start and at the end. */
-extern uint32_t hal_timer_us[2];
+/* The serial port's interrupt is enabled in the NVIC, and PRIMASK is set: it ends a sleep, but no
+   handler runs (section B1.5.18). */
+#define SERIAL_INTERRUPT_BIT (1ul << SERIAL_INTERRUPT)
 
-/* SysTick counts core cycles down, modulo 2^24, from 0; the timer counts on. */
-static inline void hal_timer_start(void) {
-    SYSTICK_RVR = 0xffffff;
-    hal_timer_us[0] = TIMER_TIMERAWL;
-    SYSTICK_CVR = 0;
-    SYSTICK_CSR = SYSTICK_ENABLE | SYSTICK_OF_CORE;
+static inline void serial_interrupt_wakes(void) {
+    __asm__ volatile("cpsid i" ::: "memory");
+    NVIC_ISER = SERIAL_INTERRUPT_BIT;
 }
 
-static inline void hal_timer_stop(void) {
-    SYSTICK_CSR = SYSTICK_OF_CORE;
-    hal_timer_us[1] = TIMER_TIMERAWL;
-}
+#include "hal-timer.h"

@@ -1,5 +1,5 @@
-/* From the entry to main. The image is in RAM as it was loaded; a debugger that starts it here has
-   loaded no stack pointer. */
+/* From the entry to main. A debugger that starts an image in RAM here has loaded no stack pointer, and
+   its data is where it belongs. */
     .syntax unified
     .thumb
 
@@ -14,10 +14,15 @@ start:
     ldr     r0, =0xe000ed08 /* VTOR (ARM DDI 0419E, section B3.2.5) */
     ldr     r1, =vectors
     str     r1, [r0]
-    ldr     r0, =bss_start
+    ldr     r0, =data_start
+    ldr     r1, =data_load
+    ldr     r2, =data_bytes
+    cmp     r0, r1
+    beq     1f
+    bl      memcpy
+1:  ldr     r0, =bss_start
     movs    r1, #0
-    ldr     r2, =bss_end
-    subs    r2, r2, r0
+    ldr     r2, =bss_bytes
     bl      memset
     bl      main
 

@@ -79,6 +79,7 @@ fn new_core() -> Core<Nothing> {
     };
     let config = Config {
         regions: vec![region],
+        lines: None,
         io_port: 0..0,
         waits: Vec::new(),
         interrupts: 0,

@@ -1,6 +1,8 @@
 //! A core with RAM, a device behind the bus, and one behind the I/O port.
 
-use joulemark_armv6m::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Wait, Width};
+use joulemark_armv6m::{
+    Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Wait, Width,
+};
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 pub const RAM: u32 = 0x2000_0000;
@@ -21,6 +23,7 @@ pub struct Chip {
     pub lines: u64,
     pub accesses: Vec<(u32, u64)>,
     pub resets: u32,
+    pub settings: MemorySettings,
 }
 
 impl Bus for Chip {
@@ -58,6 +61,10 @@ impl Bus for Chip {
         [self.lines, 0, 0, 0]
     }
 
+    fn memory_settings(&self) -> MemorySettings {
+        self.settings
+    }
+
     fn reset_requested(&mut self, _: Cycles) -> Result<(), Fault> {
         self.resets += 1;
         Err(Fault::new(FaultKind::Reset, "a reset"))
@@ -78,6 +85,7 @@ pub fn core_with(code: &[u16], change: impl FnOnce(&mut Config)) -> Core<Chip> {
                 kind: RegionKind::Rom,
             },
         ],
+        lines: None,
         io_port: PORT..PORT + 0x200,
         waits: vec![Wait {
             range: SLOW..SLOW + 0x1000,

@@ -4,3 +4,4 @@
 mod common;
 mod cycles;
 mod exceptions;
+mod lines;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use joulemark_armv6m::{self as core, Config, Core, Region, RegionKind, Wait};
+use joulemark_armv6m::{self as core, Config, Core, Lines, Region, RegionKind, Wait};
 use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::image::Target;
 use joulemark_kernel::power::Glimpse;
@@ -114,7 +114,7 @@ impl Armv6m {
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         check_fit(chip, image, |address| is_memory(chip, address), DIGITS)?;
         let bus = CortexM::new(chip, &parameters, make, &setting, options.trace)?;
-        let config = config(chip, &parameters, &section, setting("stop_on_fault") != 0);
+        let config = config(chip, &parameters, &section, setting("stop_on_fault") != 0)?;
         let mut core = Core::new(bus, &config);
         for segment in &image.segments {
             let loaded = core.load_image(segment.address, &segment.data);
@@ -147,7 +147,12 @@ impl Armv6m {
     }
 }
 
-fn config(chip: &Chip, core: &sections::Core, section: &Section, stop_on_fault: bool) -> Config {
+fn config(
+    chip: &Chip,
+    core: &sections::Core,
+    section: &Section,
+    stop_on_fault: bool,
+) -> Result<Config, ChipError> {
     let regions = chip.memory.iter().filter_map(|memory| {
         let kind = match memory.kind {
             MemoryKind::Ram => RegionKind::Ram,
@@ -169,8 +174,9 @@ fn config(chip: &Chip, core: &sections::Core, section: &Section, stop_on_fault: 
     let calibration = core.systick_calibration.as_ref();
     // Set NOREF if there is no other clock, and SKEW, because there is no calibration value.
     let uncalibrated = u32::from(divider.is_none()) << 31 | 1 << 30;
-    Config {
+    Ok(Config {
         regions: regions.collect(),
+        lines: lines(chip)?,
         io_port: port..port.saturating_add(section.io_port_bytes),
         waits: waits.collect(),
         interrupts: core.interrupts.whole() as usize,
@@ -179,7 +185,43 @@ fn config(chip: &Chip, core: &sections::Core, section: &Section, stop_on_fault: 
         systick_divider: divider.map_or(0, Constant::whole),
         multiply_cycles: section.multiply_cycles.whole() as u8,
         stop_on_fault,
-    }
+    })
+}
+
+/// The memory whose accesses take longer, and its lines.
+fn lines(chip: &Chip) -> Result<Option<Lines>, ChipError> {
+    let mut memories = chip.memory.iter();
+    let late = memories.find_map(|memory| Some((memory, memory.timing.as_ref()?)));
+    let Some((memory, timing)) = late else {
+        return Ok(None);
+    };
+    let cache: Option<sections::Cache> = chip.section("cache")?;
+    let line_bytes = timing.line_buffer_bytes.as_ref().map(Constant::whole);
+    let line_bytes = line_bytes.filter(|bytes| bytes.is_power_of_two());
+    let line_bytes = line_bytes.ok_or_else(|| {
+        chip.error("key 'memory.timing.line_buffer_bytes': needs a power of two on this core")
+    })?;
+    let (sets, ways) = match &cache {
+        None => (0, 0),
+        Some(cache) => match cache.geometry() {
+            [size, ways, line] if line == line_bytes && ways > 0 && size % (ways * line) == 0 => {
+                ((size / (ways * line)) as usize, ways as usize)
+            }
+            _ => {
+                return Err(
+                    chip.error("key 'cache': needs whole sets of lines as long as the memory's")
+                );
+            }
+        },
+    };
+    Ok(Some(Lines {
+        range: memory.start..end(memory),
+        wait_states: timing.wait_states.whole() as u8,
+        line_bytes,
+        sets,
+        ways,
+        only_fetches: cache.is_some_and(|cache| cache.only_fetches),
+    }))
 }
 
 /// Where the program starts: by its vector table, or, with an entry, as a debugger starts it.

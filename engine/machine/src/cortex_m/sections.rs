@@ -153,6 +153,16 @@ pub struct Cache {
     pub ways: Constant,
     /// Line size.
     pub line_bytes: Constant,
+    /// Loads do not go through it.
+    #[serde(default)]
+    pub only_fetches: bool,
+}
+
+impl Cache {
+    /// Size, ways and bytes of a line.
+    pub fn geometry(&self) -> [u32; 3] {
+        [&self.size_bytes, &self.ways, &self.line_bytes].map(Constant::whole)
+    }
 }
 
 impl Core {
@@ -208,10 +218,8 @@ impl Core {
             )));
         }
         let cache: Option<Cache> = chip.section("cache")?;
-        let geometry = cache
-            .as_ref()
-            .map(|cache| [&cache.size_bytes, &cache.ways, &cache.line_bytes].map(Constant::whole));
-        if geometry.is_some_and(|geometry| !matches!(geometry, [8192, 4, 8])) {
+        let geometry = cache.as_ref().map(Cache::geometry);
+        if chip.core == "armv7m" && geometry.is_some_and(|geometry| geometry != [8192, 4, 8]) {
             return Err(chip.error(
                 "key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of 8 bytes, \
                  and no other",

@@ -12,4 +12,5 @@ mod rp2040;
 mod rp2350;
 mod siblings;
 mod spi;
+mod stm32g0;
 mod time;
