@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use joulemark_armv7m::{Bus, Control};
+use joulemark_kernel::lines::{Lines, Reader};
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
-use crate::lines::{Lines, Reader};
+use crate::flags::Flags;
 use crate::memory::{Memory, Region};
 use crate::secrets::{Before, Secrets};
 use crate::system::System;
@@ -88,11 +89,7 @@ pub struct Core<B: Bus> {
     /// The stack pointer that is not in use.
     pub(crate) other_sp: u32,
     pub(crate) pc: u32,
-    /// N is the top bit of the one, and Z says that the other is 0.
-    pub(crate) negative: u32,
-    pub(crate) nonzero: u32,
-    pub(crate) carry: bool,
-    pub(crate) overflow: bool,
+    pub(crate) flags: Flags,
     pub(crate) thumb: bool,
     pub(crate) ipsr: u8,
     pub(crate) primask: bool,
@@ -123,7 +120,7 @@ impl<B: Bus> Core<B> {
     /// Make a core with empty memories.
     pub fn new(bus: B, config: &Config) -> Self {
         let regions = config.regions.iter();
-        let settings = bus.memory_settings();
+        let settings = bus.lines();
         let reader = config.lines.as_ref();
         Self {
             reader: reader.map(|lines| Box::new(Reader::new(lines, settings))),
@@ -132,10 +129,7 @@ impl<B: Bus> Core<B> {
             r: [0; 17],
             other_sp: 0,
             pc: 0,
-            negative: 0,
-            nonzero: 1,
-            carry: false,
-            overflow: false,
+            flags: Flags::of(0),
             thumb: true,
             ipsr: 0,
             primask: false,
@@ -180,16 +174,16 @@ impl<B: Bus> Core<B> {
         }
         (self.noticed, self.handled, self.check) = (None, None, 0);
         self.observer.forget();
-        self.take_memory_settings();
+        self.take_line_settings();
         if let Some(secrets) = &mut self.secrets {
             secrets.reset();
         }
     }
 
-    /// Learn what the chip has set of its memories.
-    pub(crate) fn take_memory_settings(&mut self) {
+    /// Learn what the chip has set of the memory that answers late.
+    pub(crate) fn take_line_settings(&mut self) {
         if let Some(reader) = &mut self.reader {
-            reader.set(self.bus.memory_settings());
+            reader.set(self.bus.lines());
         }
     }
 
@@ -253,25 +247,13 @@ impl<B: Bus> Core<B> {
 
     /// The program status register: APSR, IPSR and EPSR together.
     pub fn xpsr(&self) -> u32 {
-        self.negative & 1 << 31
-            | u32::from(self.nonzero == 0) << 30
-            | u32::from(self.carry) << 29
-            | u32::from(self.overflow) << 28
-            | u32::from(self.thumb) << 24
-            | u32::from(self.ipsr)
+        self.flags.bits() | u32::from(self.thumb) << 24 | u32::from(self.ipsr)
     }
 
     /// Set the flags and the Thumb bit from a program status register.
     pub fn set_xpsr(&mut self, value: u32) {
-        self.set_flags(value);
+        self.flags = Flags::of(value);
         self.thumb = value >> 24 & 1 != 0;
-    }
-
-    pub(crate) fn set_flags(&mut self, value: u32) {
-        self.negative = value;
-        self.nonzero = !value & 1 << 30;
-        self.carry = value >> 29 & 1 != 0;
-        self.overflow = value >> 28 & 1 != 0;
     }
 
     /// Cycles since the core was made, including sleep.
@@ -422,10 +404,10 @@ impl<B: Bus> Core<B> {
                 r: &self.r,
                 pc: self.pc,
                 flags: [
-                    self.negative >> 31 != 0,
-                    self.nonzero == 0,
-                    self.carry,
-                    self.overflow,
+                    self.flags.n(),
+                    self.flags.z(),
+                    self.flags.carry,
+                    self.flags.overflow,
                 ],
                 observer: &self.observer,
             };

@@ -93,6 +93,17 @@ pub struct Op {
     pub imm: u32,
 }
 
+impl Kind {
+    /// Whether it computes a register of registers and flags, and has no other effect; a comparison
+    /// leaves the register as it is.
+    #[inline]
+    pub const fn computes(self) -> bool {
+        let kind = self as u8;
+        kind >= Self::Lsl as u8 && kind <= Self::Mvn as u8
+            || kind >= Self::Sxth as u8 && kind <= Self::Revsh as u8
+    }
+}
+
 impl Op {
     /// Whether it loads or stores a list of registers.
     pub const fn is_multiple(self) -> bool {

@@ -5,6 +5,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::core::{Core, Exit, LR, Limits, NPRIV, PC, SP, SPSEL};
 use crate::decode::{Kind, Op};
+use crate::flags::Flags;
 use crate::system::Request;
 
 /// Why an instruction did not complete.
@@ -28,7 +29,7 @@ impl Trap {
 }
 
 /// Cycles of a load or a store of memory without wait states (ARM DDI 0484C, table 3-1).
-const ACCESS: u64 = 2;
+pub const ACCESS: u64 = 2;
 
 /// What is behind addresses of the private peripheral bus (ARM DDI 0419E, B3.1).
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
@@ -71,6 +72,7 @@ impl<B: Bus> Core<B> {
         let watched = self.observer.watching || self.observer.digesting || self.secrets.is_some();
         let late = self.reader.as_ref().is_some_and(|reader| reader.is_slow());
         let done = match (watched, late) {
+            (false, false) if !*leave => self.run_plainly(limit),
             (false, false) => self.execute::<false, false>(limit, *leave),
             (false, true) => self.execute::<false, true>(limit, *leave),
             (true, false) => self.execute::<true, false>(limit, *leave),
@@ -103,7 +105,7 @@ impl<B: Bus> Core<B> {
     /// Load from memory or a register of the chip, so many cycles after `now`. Also return the cycles
     /// that it takes; the data comes in the last.
     #[inline]
-    fn load<const LATE: bool>(
+    pub(crate) fn load<const LATE: bool>(
         &mut self,
         address: u32,
         width: Width,
@@ -228,7 +230,7 @@ impl<B: Bus> Core<B> {
         let cycles = self.access_cycles(address, true);
         let at = Cycles(self.now + after + cycles - 1);
         self.bus.write(address, value, width, at).map_err(refused)?;
-        self.take_memory_settings();
+        self.take_line_settings();
         Ok(cycles)
     }
 
@@ -253,7 +255,7 @@ impl<B: Bus> Core<B> {
 
     /// Find the instruction at the program counter, which has not been decoded.
     #[cold]
-    fn decode(&mut self, number: usize, leave: bool) -> Result<Op, Trap> {
+    pub(crate) fn decode(&mut self, number: usize, leave: bool) -> Result<Op, Trap> {
         let memory = &mut self.memories[number];
         let at = (self.pc - memory.start) as usize;
         let Some(op) = memory.decode(at) else {
@@ -269,66 +271,6 @@ impl<B: Bus> Core<B> {
         Ok(op)
     }
 
-    #[inline]
-    fn set_nz(&mut self, value: u32) {
-        (self.negative, self.nonzero) = (value, value);
-    }
-
-    /// The sum of two words and a carry, with all flags.
-    #[inline]
-    fn add(&mut self, a: u32, b: u32, carry: bool) -> u32 {
-        let (part, first) = a.overflowing_add(b);
-        let (sum, second) = part.overflowing_add(carry.into());
-        self.carry = first || second;
-        self.overflow = (a ^ sum) & (b ^ sum) & 1 << 31 != 0;
-        self.set_nz(sum);
-        sum
-    }
-
-    /// Shifts and their carry, by 0 to 255.
-    #[inline]
-    fn shift(&mut self, kind: Kind, a: u32, by: u32) -> u32 {
-        if by == 0 {
-            return a;
-        }
-        match kind {
-            Kind::LslBy => {
-                self.carry = by <= 32 && a >> (32 - by) & 1 != 0;
-                a.checked_shl(by).unwrap_or(0)
-            }
-            Kind::LsrBy => {
-                self.carry = by <= 32 && a >> (by - 1) & 1 != 0;
-                a.checked_shr(by).unwrap_or(0)
-            }
-            Kind::AsrBy => {
-                let by = by.min(32);
-                self.carry = (a as i32 >> (by - 1)) & 1 != 0;
-                (i64::from(a as i32) >> by) as u32
-            }
-            _ => {
-                let rotated = a.rotate_right(by & 31);
-                self.carry = rotated >> 31 != 0;
-                rotated
-            }
-        }
-    }
-
-    #[inline]
-    fn holds(&self, condition: u8) -> bool {
-        let (n, z) = (self.negative >> 31 != 0, self.nonzero == 0);
-        let holds = match condition >> 1 {
-            0 => z,
-            1 => self.carry,
-            2 => n,
-            3 => self.overflow,
-            4 => self.carry && !z,
-            5 => n == self.overflow,
-            6 => n == self.overflow && !z,
-            _ => true,
-        };
-        holds != (condition & 1 != 0)
-    }
-
     /// Execute until a limit or until something is due; `leave`: one instruction, even if a breakpoint
     /// is there.
     fn execute<const WATCHED: bool, const LATE: bool>(
@@ -340,11 +282,7 @@ impl<B: Bus> Core<B> {
         let mut start = 0;
         while self.now < limit && (self.now < self.check || leave) {
             if !self.thumb {
-                let what = "the core is not in Thumb state, the only one that it has";
-                return Err(Trap::Fault(Box::new(Fault::new(
-                    FaultKind::InvalidOpcode,
-                    what,
-                ))));
+                return Err(no_thumb());
             }
             let offset = self.pc.wrapping_sub(start) as usize / 2;
             let found = self
@@ -398,7 +336,10 @@ impl<B: Bus> Core<B> {
 
     /// Execute an instruction.
     #[inline]
-    fn one<const WATCHED: bool, const LATE: bool>(&mut self, op: Op) -> Result<(), Trap> {
+    pub(crate) fn one<const WATCHED: bool, const LATE: bool>(
+        &mut self,
+        op: Op,
+    ) -> Result<(), Trap> {
         let rd = usize::from(op.rd & 15);
         let a = self.r[usize::from(op.rn).min(16)];
         let b = self.r[usize::from(op.rm).min(16)].wrapping_add(op.imm);
@@ -412,30 +353,11 @@ impl<B: Bus> Core<B> {
                     what,
                 ))));
             }
-            Kind::Lsl => self.r[rd] = self.shifted(Kind::LslBy, a, op.imm),
-            Kind::Lsr => self.r[rd] = self.shifted(Kind::LsrBy, a, op.imm),
-            Kind::Asr => self.r[rd] = self.shifted(Kind::AsrBy, a, op.imm),
-            Kind::LslBy | Kind::LsrBy | Kind::AsrBy | Kind::RorBy => {
-                let a = self.r[rd];
-                self.r[rd] = self.shifted(op.kind, a, b & 0xff);
-            }
-            Kind::Add => self.r[rd] = self.add(a, b, false),
-            Kind::Sub => self.r[rd] = self.add(a, !b, true),
-            Kind::Adc => self.r[rd] = self.add(self.r[rd], b, self.carry),
-            Kind::Sbc => self.r[rd] = self.add(self.r[rd], !b, self.carry),
-            Kind::Rsb => self.r[rd] = self.add(!a, 0, true),
-            Kind::Cmp => drop_value(self.add(a, !b, true)),
-            Kind::Cmn => drop_value(self.add(a, b, false)),
-            Kind::Mov => self.logical(rd, b),
-            Kind::And => self.logical(rd, self.r[rd] & b),
-            Kind::Eor => self.logical(rd, self.r[rd] ^ b),
-            Kind::Orr => self.logical(rd, self.r[rd] | b),
-            Kind::Bic => self.logical(rd, self.r[rd] & !b),
-            Kind::Mvn => self.logical(rd, !b),
-            Kind::Tst => self.set_nz(self.r[rd] & b),
-            Kind::Mul => {
-                cycles = self.config.multiply_cycles.into();
-                self.logical(rd, a.wrapping_mul(b));
+            kind if kind.computes() => {
+                if kind == Kind::Mul {
+                    cycles = self.config.multiply_cycles.into();
+                }
+                self.r[rd] = self.flags.compute(kind, self.r[rd], a, b);
             }
             Kind::AddAny | Kind::MovAny => {
                 let value = if op.kind == Kind::AddAny {
@@ -458,13 +380,6 @@ impl<B: Bus> Core<B> {
                     _ => self.r[rd] = value,
                 }
             }
-            Kind::Sxth => self.r[rd] = b as i16 as u32,
-            Kind::Sxtb => self.r[rd] = b as i8 as u32,
-            Kind::Uxth => self.r[rd] = b & 0xffff,
-            Kind::Uxtb => self.r[rd] = b & 0xff,
-            Kind::Rev => self.r[rd] = b.swap_bytes(),
-            Kind::Rev16 => self.r[rd] = b.swap_bytes().rotate_right(16),
-            Kind::Revsh => self.r[rd] = (b as u16).swap_bytes() as i16 as u32,
             Kind::Nop | Kind::Barrier => {}
             Kind::Ldr | Kind::Ldrh | Kind::Ldrb | Kind::Ldrsh | Kind::Ldrsb => {
                 let address = a.wrapping_add(b);
@@ -493,7 +408,7 @@ impl<B: Bus> Core<B> {
                 cycles = self.store(address, self.r[rd], width, 0)?;
             }
             Kind::BranchIf => {
-                if self.holds(op.rd) {
+                if self.flags.hold(op.rd) {
                     self.now += cycles;
                     self.pc = op.imm;
                     return Ok(());
@@ -521,19 +436,6 @@ impl<B: Bus> Core<B> {
         self.now += cycles;
         self.pc = next;
         Ok(())
-    }
-
-    #[inline]
-    fn shifted(&mut self, kind: Kind, a: u32, by: u32) -> u32 {
-        let value = self.shift(kind, a, by);
-        self.set_nz(value);
-        value
-    }
-
-    #[inline]
-    fn logical(&mut self, rd: usize, value: u32) {
-        self.set_nz(value);
-        self.r[rd] = value;
     }
 
     #[inline]
@@ -703,7 +605,7 @@ impl<B: Bus> Core<B> {
     /// MSR (B4.2.3).
     fn set_special_register(&mut self, number: u32, value: u32) -> Result<(), Trap> {
         if number & !3 == 0 {
-            self.set_flags(value);
+            self.flags = Flags::of(value);
             return Ok(());
         }
         if self.is_unprivileged() {
@@ -737,9 +639,12 @@ impl<B: Bus> Core<B> {
     }
 }
 
-fn drop_value(_: u32) {}
+pub fn no_thumb() -> Trap {
+    let what = "the core is not in Thumb state, the only one that it has";
+    Trap::Fault(Box::new(Fault::new(FaultKind::InvalidOpcode, what)))
+}
 
-fn no_code() -> Trap {
+pub fn no_code() -> Trap {
     let what = "there is no memory to execute from";
     Trap::Fault(Box::new(Fault::new(FaultKind::Unmapped, what)))
 }

@@ -1,7 +1,8 @@
 //! An ARMv6-M core as a Cortex-M0+ has it: its instructions, their cycles, and its exceptions.
 //!
 //! A [`Core`] is a core with its memories, NVIC and `SysTick`; the rest of a chip is behind the
-//! [`Bus`] of every Cortex-M core. One of its memories may have wait states ([`Lines`]).
+//! [`Bus`] of every Cortex-M core. One of its memories may have wait states
+//! ([`joulemark_kernel::lines`]).
 //!
 //! # Time
 //! The unit is the core's clock cycle. Where memory answers without wait states, what an instruction
@@ -34,15 +35,15 @@ mod core;
 mod decode;
 mod exceptions;
 mod execute;
-mod lines;
+mod flags;
 mod memory;
 #[cfg(test)]
 mod oracle;
+mod plain;
 mod power;
 mod secrets;
 mod system;
 
 pub use core::{Config, Core, Exit, Limits, Wait};
-pub use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-pub use lines::Lines;
+pub use joulemark_armv7m::{Bus, Control, Width};
 pub use memory::{Region, RegionKind};

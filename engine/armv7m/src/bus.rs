@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use joulemark_kernel::{Cycles, Fault, Memories};
+use joulemark_kernel::{Cycles, Fault, Memories, lines};
 
 /// The size of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,10 +35,6 @@ pub struct MemorySettings {
     pub cache: bool,
     /// Code comes from flash without wait states, as through a cache that never misses; loads take theirs.
     pub fetches_at_once: bool,
-    /// Flash reads the next line ahead.
-    pub prefetch: bool,
-    /// Wait states of flash, where the chip has a setting of them.
-    pub wait_states: Option<u8>,
 }
 
 impl Default for MemorySettings {
@@ -47,8 +43,6 @@ impl Default for MemorySettings {
             line_buffer: true,
             cache: false,
             fetches_at_once: false,
-            prefetch: false,
-            wait_states: None,
         }
     }
 }
@@ -144,6 +138,12 @@ pub trait Bus {
     /// Current settings of the memory controller. Asked after each write.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
+    }
+
+    /// Current settings of a memory that is read by lines, on cores that know such. Asked after each
+    /// write.
+    fn lines(&self) -> lines::Settings {
+        lines::Settings::default()
     }
 
     /// Whether the cache's RAM is no memory now: it is the cache's, or off. Asked after each write.

@@ -6,6 +6,7 @@ pub mod chip;
 pub mod fault;
 pub mod i2c;
 pub mod image;
+pub mod lines;
 pub mod memories;
 pub mod observe;
 pub mod power;

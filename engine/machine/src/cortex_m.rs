@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use joulemark_armv7m::{Bus, Control, Flow, MemorySettings, Width};
 use joulemark_kernel::{
     Chip, ChipError, Cycles, Fault, FaultKind, Hertz, I2c, Image, Memories, Picoseconds, Timeline,
+    lines,
 };
 use joulemark_radio::{Antenna, Radio};
 
@@ -223,6 +224,10 @@ pub trait Peripherals: Send + Sync {
     /// Settings of the memory controller.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
+    }
+    /// Settings of a memory that is read by lines.
+    fn lines(&self) -> lines::Settings {
+        lines::Settings::default()
     }
     /// Whether the cache's RAM is currently not usable as memory.
     fn cache_ram_off(&self) -> bool {
@@ -663,6 +668,10 @@ impl Bus for CortexM {
 
     fn memory_settings(&self) -> MemorySettings {
         self.series.memory_settings()
+    }
+
+    fn lines(&self) -> lines::Settings {
+        self.series.lines()
     }
 
     fn cache_ram_off(&self) -> bool {

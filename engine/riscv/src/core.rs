@@ -88,6 +88,8 @@ pub struct Core<B: Bus> {
     pub(crate) check: u64,
     /// Lines that change, and when the core's input registers have them.
     pub(crate) changes: VecDeque<(u64, Lines)>,
+    /// Memory protection has to be asked.
+    pub(crate) is_protected: bool,
     pub(crate) asleep: bool,
     pub(crate) slept_since: u64,
     pub(crate) sleep_cycles: u64,
@@ -129,6 +131,7 @@ impl<B: Bus> Core<B> {
             undisturbed: u64::MAX,
             check: 0,
             changes: VecDeque::new(),
+            is_protected: false,
             asleep: false,
             slept_since: 0,
             sleep_cycles: 0,
@@ -146,6 +149,7 @@ impl<B: Bus> Core<B> {
     pub fn reset(&mut self, pc: u32) {
         self.registers = [0; 33];
         self.csrs = Csrs::new(self.csrs.identity);
+        self.is_protected = false;
         self.prefetch = Prefetch::default();
         self.prefetch.jump(pc, 0);
         self.pc = pc;
@@ -273,12 +277,22 @@ impl<B: Bus> Core<B> {
     pub fn set_breakpoint(&mut self, address: u32) {
         if !self.breakpoints.contains(&address) {
             self.breakpoints.push(address);
+            self.stop_at(address, true);
         }
     }
 
     /// Remove the breakpoint at this address.
     pub fn clear_breakpoint(&mut self, address: u32) {
         self.breakpoints.retain(|&at| at != address);
+        self.stop_at(address, false);
+    }
+
+    fn stop_at(&mut self, address: u32, on: bool) {
+        for memory in &mut self.memories {
+            if let Some(at) = memory.offset(address, 2) {
+                memory.stop_at(at, on);
+            }
+        }
     }
 
     /// Set the lowest address that the stack may use; growth past it from above is a fault.

@@ -4,6 +4,7 @@
 use joulemark_kernel::{Fault, FaultKind};
 
 use crate::bus::Lines;
+use crate::pmp::Protection;
 
 /// External interrupts: RP2350 data sheet, section 3.2.
 const IRQS: usize = 52;
@@ -49,6 +50,9 @@ struct Interrupts {
 #[derive(Clone, Debug)]
 pub(crate) struct Csrs {
     pub identity: Identity,
+    /// The core is in machine mode, or in user mode.
+    pub is_machine: bool,
+    pub protection: Protection,
     pub mie: bool,
     pub mpie: bool,
     /// The previous mode was machine mode.
@@ -102,6 +106,8 @@ impl Csrs {
     pub fn new(identity: Identity) -> Self {
         Self {
             identity,
+            is_machine: true,
+            protection: Protection::new(),
             mie: false,
             mpie: false,
             mpp: true,
@@ -144,7 +150,8 @@ impl Csrs {
         self.pending() & self.enables != 0
     }
 
-    /// The cause of the interrupt to take, if there is one.
+    /// The cause of the interrupt to take, if there is one. In user mode, too, this core takes one
+    /// only if `mstatus.mie` is set (erratum RP2350-E7).
     pub fn interrupt(&self) -> Option<u32> {
         let active = self.pending() & self.enables;
         if active == 0 || !self.mie {
@@ -159,7 +166,8 @@ impl Csrs {
     pub fn enter(&mut self, cause: u32, pc: u32) -> u32 {
         self.mpie = self.mie;
         self.mie = false;
-        self.mpp = true;
+        self.mpp = self.is_machine;
+        self.is_machine = true;
         self.mepc = pc;
         self.mcause = cause;
         if cause == INTERRUPT | EXTERNAL {
@@ -177,15 +185,11 @@ impl Csrs {
     }
 
     /// Return from a trap.
-    pub fn leave(&mut self) -> Result<u32, Fault> {
-        if !self.mpp {
-            return Err(Fault::new(
-                FaultKind::Absent,
-                "the emulation leaves out user mode, which this MRET enters",
-            ));
-        }
+    pub fn leave(&mut self) -> u32 {
         self.mie = self.mpie;
         self.mpie = true;
+        self.is_machine = self.mpp;
+        self.mprv &= self.mpp;
         self.mpp = false;
         let irq = &mut self.irq;
         if irq.returns {
@@ -194,7 +198,22 @@ impl Csrs {
             irq.before_that = 0;
         }
         irq.returns = false;
-        Ok(self.mepc)
+        self.mepc
+    }
+
+    /// Whether loads and stores are those of machine mode.
+    pub fn accesses_as_machine(&self) -> bool {
+        if self.mprv { self.mpp } else { self.is_machine }
+    }
+
+    /// Whether WFI is an illegal instruction now.
+    pub fn traps_wfi(&self) -> bool {
+        self.tw && !self.is_machine
+    }
+
+    /// Whether fetches, or loads and stores, are compared with regions of memory protection.
+    pub fn is_protected(&self) -> bool {
+        !self.is_machine || !self.accesses_as_machine() || self.protection.binds_machine()
     }
 
     fn cycle_at(&self, now: u64) -> u64 {
@@ -245,8 +264,8 @@ impl Csrs {
             0xb80 | 0xc80 => (self.cycle_at(access.now) >> 32) as u32,
             0xb02 | 0xc02 => self.instret_at(access.retired) as u32,
             0xb82 | 0xc82 => (self.instret_at(access.retired) >> 32) as u32,
-            // mstatush, menvcfg, menvcfgh and mtval; further counters and their events; memory
-            // protection and sleep states, which are off.
+            // mstatush, menvcfg, menvcfgh and mtval; further counters and their events; sleep states,
+            // which are off.
             0x310
             | 0x30a
             | 0x31a
@@ -254,10 +273,10 @@ impl Csrs {
             | 0xb03..=0xb1f
             | 0xb83..=0xb9f
             | 0x323..=0x33f
-            | 0x3a0..=0x3a3
-            | 0x3b0..=0x3bf
-            | 0xbd0
             | 0xbf0 => 0,
+            number @ (0x3a0..=0x3a3 | 0x3b0..=0x3bf | 0xbd0) => {
+                return self.protection.read(number);
+            }
             0xbe0 => window(irq.enabled),
             0xbe1 => window(self.lines.external | irq.forced),
             0xbe2 => window(irq.forced),
@@ -288,13 +307,21 @@ impl Csrs {
         })
     }
 
+    /// Whether user mode has a register: the counters that `mcounteren` lets it read.
+    fn is_for_user(&self, access: &Access) -> bool {
+        match access.number {
+            0xc00 | 0xc80 => self.counteren & 1 != 0,
+            0xc02 | 0xc82 => self.counteren >> 2 & 1 != 0,
+            _ => false,
+        }
+    }
+
     /// Execute a CSR instruction; return the register's value before.
     pub fn access(&mut self, access: &Access) -> Result<u32, Refusal> {
         let is_read_only = access.number >> 10 == 3;
-        let Some(old) = self
-            .read(access)
-            .filter(|_| !(is_read_only && access.writes))
-        else {
+        let is_denied =
+            is_read_only && access.writes || !self.is_machine && !self.is_for_user(access);
+        let Some(old) = self.read(access).filter(|_| !is_denied) else {
             return Err(Refusal::Illegal);
         };
         if access.reads && access.number == 0xbe4 && old & INTERRUPT == 0 {
@@ -381,8 +408,8 @@ impl Csrs {
                     self.enables &= 1 << EXTERNAL;
                 }
             }
-            0x3a0..=0x3a3 if value & 0x1818_1818 != 0 => {
-                return absent("physical memory protection");
+            number @ (0x3a0..=0x3a3 | 0x3b0..=0x3bf | 0xbd0) => {
+                self.protection.write(number, value);
             }
             0xbf0 if value & 7 != 0 => return absent("Hazard3's own sleep states (msleep)"),
             _ => {}

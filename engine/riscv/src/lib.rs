@@ -5,8 +5,9 @@
 //!
 //! # Instructions
 //! RV32IMAC, Zba, Zbb, Zbs, Zbkb, Zcb, Zcmp, Zicsr, Zifencei, and Hazard3's own bit-field extraction
-//! (Xh3bextm), interrupt controller (Xh3irq) and hints (Xh3power) in machine mode. User mode, memory
-//! protection, triggers and Hazard3's sleep states are refused with a fault that names them.
+//! (Xh3bextm), interrupt controller (Xh3irq) and hints (Xh3power), in machine and user mode, with
+//! memory protection (`pmp.rs`) and its use in machine mode (Xh3pmpm). Triggers and Hazard3's sleep
+//! states are refused with a fault that names them.
 //!
 //! # Time
 //! The unit is the core's clock cycle. The source is Hazard3's RTL, commit 86fc4e3f, which the
@@ -47,6 +48,7 @@ mod csr;
 mod decode;
 mod memory;
 mod plain;
+mod pmp;
 mod power;
 mod prefetch;
 mod secrets;

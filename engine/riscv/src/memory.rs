@@ -36,6 +36,8 @@ pub(crate) struct Memory {
     ops: Vec<Op>,
     /// Whether a page has any.
     has_code: Vec<bool>,
+    /// Offsets of instructions that are decoded each time.
+    stops: Vec<usize>,
 }
 
 impl Memory {
@@ -47,6 +49,7 @@ impl Memory {
             bytes: vec![0; region.size as usize],
             ops: vec![Op::default(); if is_ram { region.size as usize / 2 } else { 0 }],
             has_code: vec![false; (region.size / PAGE + 2) as usize],
+            stops: Vec::new(),
         }
     }
 
@@ -144,8 +147,22 @@ impl Memory {
         let behind = at + 2 * usize::from(op.size);
         let is_fence = self.bytes.get(behind..behind + 4) == Some(&FENCE_I.to_le_bytes());
         op.before_fence = op.kind.jumps() && is_fence;
-        self.ops[at / 2] = op;
-        self.has_code[at / PAGE as usize] = true;
+        if !self.stops.contains(&at) {
+            self.ops[at / 2] = op;
+            self.has_code[at / PAGE as usize] = true;
+        }
         Some(op)
+    }
+
+    /// Decode the instruction at an offset each time, or once again: then it is none of those that run
+    /// plainly.
+    pub fn stop_at(&mut self, at: usize, on: bool) {
+        self.stops.retain(|&stop| stop != at);
+        if on {
+            self.stops.push(at);
+        }
+        if let Some(op) = self.ops.get_mut(at / 2) {
+            op.kind = Kind::Undecoded;
+        }
     }
 }

@@ -8,13 +8,18 @@ use crate::compute::{atomic, compute, is_taken};
 use crate::core::{Core, Exit, Limits, SP};
 use crate::csr::{Access, Change, INTERRUPT, Refusal};
 use crate::decode::{Kind, Op, SINK};
+use crate::pmp::For;
 
 /// Causes of exceptions (RISC-V privileged architecture, table 14).
+const FETCH_FAULT: u32 = 1;
 const ILLEGAL: u32 = 2;
 const BREAKPOINT: u32 = 3;
 const LOAD_MISALIGNED: u32 = 4;
+const LOAD_FAULT: u32 = 5;
 const STORE_MISALIGNED: u32 = 6;
-const ECALL: u32 = 11;
+const STORE_FAULT: u32 = 7;
+/// From user mode; from machine mode it is 3 more.
+const ECALL: u32 = 8;
 
 pub(crate) const RA: u8 = 1;
 pub(crate) const A0: u8 = 10;
@@ -65,7 +70,8 @@ impl<B: Bus> Core<B> {
             leave = false;
             let digesting = self.observer.digesting;
             let followed = self.observer.watching || self.secrets.is_some();
-            if !followed && self.breakpoints.is_empty() {
+            if !followed && !self.is_protected {
+                let before = self.instructions;
                 let done = if digesting {
                     self.run_plainly::<true>(until)
                 } else {
@@ -74,8 +80,10 @@ impl<B: Bus> Core<B> {
                 if let Err(fault) = done {
                     return self.failed(fault);
                 }
-                if self.now >= until {
-                    return Exit::Cycles;
+                // It may have come to the end, or to a breakpoint.
+                let has_moved = self.instructions != before;
+                if self.now >= until || has_moved && !self.breakpoints.is_empty() {
+                    continue;
                 }
             }
             let done = if followed || digesting {
@@ -248,6 +256,9 @@ impl<B: Bus> Core<B> {
             self.flushed += 1;
             return Ok(());
         }
+        if self.is_protected && !self.lets_execute(op) {
+            return self.refused::<WATCHED>(op, next, FETCH_FAULT);
+        }
         if op.kind >= Kind::Push {
             return self.sequence::<WATCHED>(op, next);
         }
@@ -281,34 +292,57 @@ impl<B: Bus> Core<B> {
                 self.now += 1;
                 self.instructions += 1;
             }
-            Outcome::Trap(cause) => {
-                self.prefetch.tick(op.size);
-                self.now += 1;
-                if self.is_error(cause) {
-                    return Err(error(cause));
-                }
-                if cause < BREAKPOINT || matches!(cause, LOAD_MISALIGNED | STORE_MISALIGNED) {
-                    let mut fault = error(cause);
-                    fault.message = format!("in the handler of an exception: {}", fault.message);
-                    fault.pc = self.pc;
-                    self.handled = Some(*fault);
-                } else {
-                    self.instructions += 1;
-                }
-                self.flush(next);
-                self.trap(cause, self.pc);
-            }
+            Outcome::Trap(cause) => return self.refused::<WATCHED>(op, next, cause),
             Outcome::Abandoned => return Ok(()),
             Outcome::Return => {
                 self.prefetch.tick(op.size);
                 self.now += 1;
                 self.instructions += 1;
                 self.flush(next);
-                self.return_from_trap()?;
+                self.return_from_trap();
             }
         }
         self.finished::<WATCHED>();
         Ok(())
+    }
+
+    /// An instruction ends in an exception.
+    fn refused<const WATCHED: bool>(&mut self, op: Op, next: u32, cause: u32) -> Done {
+        (self.has_jumped, self.divided_at) = (false, 0);
+        self.prefetch.tick(op.size);
+        self.now += 1;
+        if self.is_error(cause) {
+            return Err(error(cause));
+        }
+        if cause < ECALL && cause != BREAKPOINT {
+            let mut fault = error(cause);
+            fault.message = format!("in the handler of an exception: {}", fault.message);
+            fault.pc = self.pc;
+            self.handled = Some(*fault);
+        } else {
+            self.instructions += 1;
+        }
+        self.flush(next);
+        self.trap(cause, self.pc);
+        self.finished::<WATCHED>();
+        Ok(())
+    }
+
+    /// Whether memory protection lets an instruction be executed.
+    fn lets_execute(&self, op: Op) -> bool {
+        let csrs = &self.csrs;
+        csrs.protection
+            .lets_execute(self.pc, op.size, csrs.is_machine)
+    }
+
+    /// Whether memory protection lets an access be made.
+    #[inline]
+    fn lets_access(&self, address: u32, purpose: For) -> bool {
+        !self.is_protected || {
+            let csrs = &self.csrs;
+            csrs.protection
+                .lets_access(address, purpose, csrs.accesses_as_machine())
+        }
     }
 
     /// Report control if it has left what was reported.
@@ -523,6 +557,7 @@ impl<B: Bus> Core<B> {
     /// Enter a trap in this cycle.
     fn trap(&mut self, cause: u32, pc: u32) {
         let handler = self.csrs.enter(cause, pc);
+        self.is_protected = self.csrs.is_protected();
         self.abandon();
         self.reserved = false;
         self.observer.call(pc, self.registers[SP], true);
@@ -533,8 +568,9 @@ impl<B: Bus> Core<B> {
         self.check = 0;
     }
 
-    fn return_from_trap(&mut self) -> Done {
-        let target = self.csrs.leave().map_err(Box::new)?;
+    fn return_from_trap(&mut self) {
+        let target = self.csrs.leave();
+        self.is_protected = self.csrs.is_protected();
         self.abandon();
         self.reserved = false;
         self.handled = None;
@@ -544,11 +580,10 @@ impl<B: Bus> Core<B> {
         self.pc = target;
         self.now += 1;
         self.check = 0;
-        Ok(())
     }
 
     fn is_error(&self, cause: u32) -> bool {
-        cause != ECALL && (self.stop_on_fault && cause != BREAKPOINT || self.csrs.mtvec == 0)
+        cause < ECALL && (self.stop_on_fault && cause != BREAKPOINT || self.csrs.mtvec == 0)
     }
 
     /// Set a register.
@@ -607,6 +642,9 @@ impl<B: Bus> Core<B> {
                 if address & (width.bytes() - 1) != 0 {
                     return Ok(Outcome::Trap(LOAD_MISALIGNED));
                 }
+                if !self.lets_access(address, For::Reading) {
+                    return Ok(Outcome::Trap(LOAD_FAULT));
+                }
                 let value = self.load_data::<WATCHED>(address, width)?;
                 let value = match op.kind {
                     Kind::Lb => value as i8 as u32,
@@ -625,6 +663,9 @@ impl<B: Bus> Core<B> {
                 let address = a.wrapping_add(op.imm as u32);
                 if address & (width.bytes() - 1) != 0 {
                     return Ok(Outcome::Trap(STORE_MISALIGNED));
+                }
+                if !self.lets_access(address, For::Writing) {
+                    return Ok(Outcome::Trap(STORE_FAULT));
                 }
                 let value = self.registers[usize::from(op.rs2 & 31)];
                 self.store_data::<WATCHED>(address, value, width)?;
@@ -676,9 +717,14 @@ impl<B: Bus> Core<B> {
                 return Ok(Outcome::Jump(next));
             }
             Kind::Fence | Kind::Unblock => {}
-            Kind::Ecall => return Ok(Outcome::Trap(ECALL)),
+            Kind::Ecall => {
+                let from_machine = 3 * u32::from(self.csrs.is_machine);
+                return Ok(Outcome::Trap(ECALL + from_machine));
+            }
             Kind::Ebreak => return Ok(Outcome::Trap(BREAKPOINT)),
+            Kind::Mret if !self.csrs.is_machine => return Ok(Outcome::Trap(ILLEGAL)),
             Kind::Mret => return Ok(Outcome::Return),
+            Kind::Wfi | Kind::Block if self.csrs.traps_wfi() => return Ok(Outcome::Trap(ILLEGAL)),
             Kind::Wfi | Kind::Block => {
                 self.asleep = true;
                 self.slept_since = self.now + 1;
@@ -782,6 +828,12 @@ impl<B: Bus> Core<B> {
             };
             return Ok(Outcome::Trap(cause));
         }
+        if is_load && !self.lets_access(address, For::Reading) {
+            return Ok(Outcome::Trap(LOAD_FAULT));
+        }
+        if !is_load && self.reserved && !self.lets_access(address, For::Writing) {
+            return Ok(Outcome::Trap(STORE_FAULT));
+        }
         if WATCHED && self.observer.digesting {
             self.observer.touch(address);
         }
@@ -808,6 +860,11 @@ impl<B: Bus> Core<B> {
             self.undisturbed = self.now + 1;
             self.idle();
             return Ok(Outcome::Trap(STORE_MISALIGNED));
+        }
+        if !self.lets_access(address, For::Reading) || !self.lets_access(address, For::Writing) {
+            self.undisturbed = self.now + 1;
+            self.idle();
+            return Ok(Outcome::Trap(STORE_FAULT));
         }
         let (number, at) = self.exclusive_word(address)?;
         let value = self.memories[number].read(at, Width::Word);
@@ -862,6 +919,7 @@ impl<B: Bus> Core<B> {
             Ok(value) => {
                 self.set(op.rd, value)?;
                 self.check = 0;
+                self.is_protected = self.csrs.is_protected();
                 Ok(Outcome::Next)
             }
             Err(Refusal::Illegal) => Ok(Outcome::Trap(ILLEGAL)),
@@ -915,14 +973,19 @@ impl<B: Bus> Core<B> {
             } else {
                 sp.wrapping_add(op.imm as u32).wrapping_sub(below)
             };
-            if address & 3 != 0 {
+            let (purpose, misaligned, refused) = if op.kind == Kind::Push {
+                (For::Writing, STORE_MISALIGNED, STORE_FAULT)
+            } else {
+                (For::Reading, LOAD_MISALIGNED, LOAD_FAULT)
+            };
+            if address & 3 != 0 || !self.lets_access(address, purpose) {
                 self.step = 0;
                 self.prefetch.tick(0);
                 self.now += 1;
-                let cause = if op.kind == Kind::Push {
-                    STORE_MISALIGNED
+                let cause = if address & 3 != 0 {
+                    misaligned
                 } else {
-                    LOAD_MISALIGNED
+                    refused
                 };
                 if self.is_error(cause) {
                     return Err(error(cause));
@@ -991,6 +1054,12 @@ fn error(cause: u32) -> Box<Fault> {
     let (kind, message) = match cause {
         ILLEGAL => (FaultKind::InvalidOpcode, "no instruction of this core"),
         BREAKPOINT => (FaultKind::InvalidOpcode, "EBREAK, which nothing handles"),
+        FETCH_FAULT => (
+            FaultKind::ExecuteData,
+            "memory protection forbids executing this",
+        ),
+        LOAD_FAULT => (FaultKind::Unmapped, "memory protection forbids a load"),
+        STORE_FAULT => (FaultKind::Unmapped, "memory protection forbids a store"),
         LOAD_MISALIGNED => (FaultKind::Misaligned, "a load from a misaligned address"),
         _ => (FaultKind::Misaligned, "a store to a misaligned address"),
     };

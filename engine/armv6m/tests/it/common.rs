@@ -1,8 +1,7 @@
 //! A core with RAM, a device behind the bus, and one behind the I/O port.
 
-use joulemark_armv6m::{
-    Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Wait, Width,
-};
+use joulemark_armv6m::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Wait, Width};
+use joulemark_kernel::lines::Settings;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 pub const RAM: u32 = 0x2000_0000;
@@ -23,7 +22,7 @@ pub struct Chip {
     pub lines: u64,
     pub accesses: Vec<(u32, u64)>,
     pub resets: u32,
-    pub settings: MemorySettings,
+    pub settings: Settings,
 }
 
 impl Bus for Chip {
@@ -61,7 +60,7 @@ impl Bus for Chip {
         [self.lines, 0, 0, 0]
     }
 
-    fn memory_settings(&self) -> MemorySettings {
+    fn lines(&self) -> Settings {
         self.settings
     }
 

@@ -1,13 +1,14 @@
-//! Memory with wait states, counted by hand from the rules of `src/lines.rs`.
+//! Memory with wait states, counted by hand from the rules of the kernel's `lines.rs`.
 
-use joulemark_armv6m::{Core, Lines, MemorySettings};
+use joulemark_armv6m::Core;
+use joulemark_kernel::lines::{Lines, Settings};
 
 use crate::common::{Chip, DEVICE, RAM, core_with, put, run_to};
 
 const NOP: u16 = 0xbf00;
 
 /// Code at address 0 in lines of 8 bytes, with a cache of two.
-fn late(code: &[u16], wait_states: u8, settings: MemorySettings) -> Core<Chip> {
+fn late(code: &[u16], wait_states: u8, settings: Settings) -> Core<Chip> {
     let mut core = core_with(&[], |config| {
         config.lines = Some(Lines {
             range: 0..0x100,
@@ -24,11 +25,11 @@ fn late(code: &[u16], wait_states: u8, settings: MemorySettings) -> Core<Chip> {
     core
 }
 
-fn with(cache: bool, prefetch: bool) -> MemorySettings {
-    MemorySettings {
+fn with(cache: bool, prefetch: bool) -> Settings {
+    Settings {
         cache,
         prefetch,
-        ..MemorySettings::default()
+        ..Settings::default()
     }
 }
 
@@ -45,7 +46,7 @@ fn each_line_waits_unless_it_was_read_ahead() {
 
 #[test]
 fn the_chips_setting_of_wait_states_counts() {
-    let settings = MemorySettings {
+    let settings = Settings {
         wait_states: Some(1),
         ..with(false, false)
     };

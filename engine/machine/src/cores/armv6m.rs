@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use joulemark_armv6m::{self as core, Config, Core, Lines, Region, RegionKind, Wait};
+use joulemark_armv6m::{self as core, Config, Core, Region, RegionKind, Wait};
 use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::image::Target;
+use joulemark_kernel::lines::Lines;
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{

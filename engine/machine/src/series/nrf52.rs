@@ -809,7 +809,6 @@ impl Peripherals for Nrf52 {
             line_buffer: true,
             cache: false,
             fetches_at_once: self.nvmc.as_ref().is_some_and(NrfNvmc::has_cache),
-            ..MemorySettings::default()
         }
     }
 

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use joulemark_armv7m::MemorySettings;
 use joulemark_kernel::chip::Constant;
+use joulemark_kernel::lines::Settings;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
 use joulemark_peripherals::{ExtiByEdge, Stm32Tim, Stm32Uart};
 
@@ -333,12 +333,11 @@ impl Peripherals for Stm32g0 {
         Ok(true)
     }
 
-    fn memory_settings(&self) -> MemorySettings {
-        MemorySettings {
+    fn lines(&self) -> Settings {
+        Settings {
             cache: self.flash_acr & ICEN != 0,
             prefetch: self.flash_acr & PRFTEN != 0,
             wait_states: Some((self.flash_acr & LATENCY) as u8),
-            ..MemorySettings::default()
         }
     }
 

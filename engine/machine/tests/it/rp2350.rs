@@ -48,8 +48,12 @@ const MARKER: &str = "
 ";
 
 fn machine(source: &str) -> Machine {
+    machine_with(source, &[])
+}
+
+fn machine_with(source: &str, settings: &[(&str, u32)]) -> Machine {
     let text = format!(
-        ".option arch, +c, +m, +a\n.text\n.globl start\n.type start,%function\n{source}\n\
+        ".option arch, +c, +m, +a, +zcmp\n.text\n.globl start\n.type start,%function\n{source}\n\
          stay: wfi\n j stay\n"
     );
     let script = "ENTRY(start)\nSECTIONS { .text 0x20040000 : { *(.text*) } }\n";
@@ -58,6 +62,10 @@ fn machine(source: &str) -> Machine {
     let options = Options {
         marker: Some("GPIO15".into()),
         trace: true,
+        settings: settings
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value))
+            .collect(),
         ..Options::default()
     };
     let wiring = Wiring::default();
@@ -233,4 +241,102 @@ fn what_silicon_lets_pass_or_the_emulation_leaves_out_is_named() {
         let message = fault(source);
         assert!(message.contains(expected), "{source}: {message}");
     }
+}
+
+/// Enters user mode at `user`, with a handler that keeps mcause in S8, mepc in S9 and mstatus in S10,
+/// and goes on after the instruction, in machine mode, at `back`; `setup` comes before.
+fn in_user_mode(setup: &str, user: &str) -> Machine {
+    let source = format!(
+        "start:
+            li sp, 0x20040000
+            la t0, handler
+            csrw mtvec, t0
+            {setup}
+            la t0, user
+            csrw mepc, t0
+            li t0, 0x1800
+            csrc mstatus, t0
+            mret
+        .p2align 5
+        user:
+            {user}
+        ends:
+            ebreak
+            nop
+        .p2align 5
+        handler:
+            csrr s8, mcause
+            csrr s9, mepc
+            csrr s10, mstatus
+        "
+    );
+    let mut machine = machine_with(&source, &[("stop_on_fault", 0)]);
+    run(&mut machine, Until::default());
+    machine
+}
+
+/// The first region is all of memory, for user mode, by this bits: 4 to read, 2 to write, 1 to execute.
+fn all(bits: u32) -> String {
+    format!(
+        "li t0, -1\n csrw pmpaddr0, t0\n li t0, {:#x}\n csrw pmpcfg0, t0\n",
+        0x18 | bits
+    )
+}
+
+fn register(machine: &Machine, name: &str) -> u32 {
+    let registers = machine.registers();
+    let found = registers.iter().find(|(known, _)| known == name);
+    found.map_or(0, |(_, value)| *value)
+}
+
+/// `mcause`, and whether the exception is at the last instruction, which ends the program.
+fn cause(setup: &str, user: &str) -> u32 {
+    let machine = in_user_mode(setup, user);
+    // It came from user mode.
+    assert_eq!(register(&machine, "s10") & 0x1800, 0, "{user}");
+    register(&machine, "s8")
+}
+
+#[test]
+fn user_mode_may_do_what_its_privilege_and_regions_let_it() {
+    let free = all(7);
+    assert_eq!(cause(&free, "lw t1, 0(sp)\n sw t1, -4(sp)"), 3);
+    assert_eq!(cause(&free, "ecall"), 8);
+    // CSRs of machine mode, MRET, and WFI if mstatus.TW is set.
+    assert_eq!(cause(&free, "csrr t1, mscratch"), 2);
+    assert_eq!(cause(&free, "mret"), 2);
+    let waits = format!("{free} li t0, 0x200000\n csrs mstatus, t0\n");
+    assert_eq!(cause(&waits, "wfi"), 2);
+    // Counters, if mcounteren lets them be read.
+    assert_eq!(cause(&free, "csrr t1, cycle"), 2);
+    let counts = format!("{free} csrwi mcounteren, 5\n csrwi mcountinhibit, 0\n");
+    assert_eq!(cause(&counts, "csrr t1, cycle\n csrr t2, instreth"), 3);
+    assert_eq!(cause(&counts, "csrw cycle, t0"), 2);
+}
+
+#[test]
+fn memory_protection_stops_fetches_loads_and_stores() {
+    assert_eq!(cause("", "nop"), 1);
+    assert_eq!(cause(&all(5), "lw t1, 0(sp)"), 3);
+    assert_eq!(cause(&all(5), "sw t1, -4(sp)"), 7);
+    assert_eq!(cause(&all(3), "lw t1, 0(sp)"), 5);
+    assert_eq!(cause(&all(5), "cm.push {ra}, -16"), 7);
+    assert_eq!(cause(&all(3), "lr.w t1, (sp)"), 5);
+    assert_eq!(cause(&all(5), "addi sp, sp, -4\n amoadd.w t1, t1, (sp)"), 7);
+    let machine = in_user_mode(&all(4), "nop");
+    assert_eq!(register(&machine, "s8"), 1);
+    assert_eq!(register(&machine, "s9") & 31, 0);
+}
+
+#[test]
+fn loads_can_be_those_of_the_mode_before() {
+    // mstatus.MPRV with MPP of user mode: a load of machine mode is refused; its fetches are not.
+    let setup = format!(
+        "{} li t0, 0x1800\n csrc mstatus, t0\n li t0, 0x20000\n csrs mstatus, t0\n lw t1, 0(sp)\n",
+        all(3)
+    );
+    let machine = in_user_mode(&setup, "nop");
+    assert_eq!(register(&machine, "s8"), 5);
+    // From machine mode.
+    assert_eq!(register(&machine, "s10") & 0x1800, 0x1800);
 }

@@ -83,19 +83,19 @@ fn errors_that_no_handler_takes_end_the_run() {
         ),
         // amoadd.w a1, a1, (zero)
         (vec![0x00b0_25af], FaultKind::Absent, "atomic"),
-        // li a0, 0x1f; csrw pmpcfg0, a0
+        // li a0, 0x99; csrw pmpcfg0, a0: the first 32 bytes are locked, and only to be executed.
         (
-            vec![0x01f0_0513, 0x3a05_1073],
-            FaultKind::Absent,
-            "protection",
+            vec![0x0990_0513, 0x3a05_1073, 0x0000_2583],
+            FaultKind::Unmapped,
+            "forbids a load",
         ),
         // csrwi msleep, 1
         (vec![0xbf00_d073], FaultKind::Absent, "msleep"),
-        // csrw mstatus, zero; mret
+        // csrw mstatus, zero; lui a0, 0x20000; csrw mepc, a0; mret
         (
-            vec![0x3000_1073, 0x3020_0073],
-            FaultKind::Absent,
-            "user mode",
+            vec![0x3000_1073, A0_RAM, 0x3415_1073, 0x3020_0073],
+            FaultKind::ExecuteData,
+            "forbids executing",
         ),
     ];
     for (code, kind, message) in cases {

@@ -7,7 +7,26 @@
 
 use std::ops::Range;
 
-use joulemark_armv7m::MemorySettings;
+/// What a chip has set of such a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The cache is on.
+    pub cache: bool,
+    /// The next line is read ahead.
+    pub prefetch: bool,
+    /// Wait states, where the chip has a setting of them.
+    pub wait_states: Option<u8>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            cache: true,
+            prefetch: false,
+            wait_states: None,
+        }
+    }
+}
 
 /// A memory that is read by lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +49,7 @@ pub struct Lines {
 #[derive(Clone, Debug)]
 pub struct Reader {
     lines: Lines,
-    settings: MemorySettings,
+    settings: Settings,
     /// The line of the last fetch.
     last: u32,
     /// The next line, and when it will have come.
@@ -43,7 +62,8 @@ pub struct Reader {
 const NONE: u32 = u32::MAX;
 
 impl Reader {
-    pub fn new(lines: &Lines, settings: MemorySettings) -> Self {
+    /// Nothing has been read.
+    pub fn new(lines: &Lines, settings: Settings) -> Self {
         Self {
             lines: lines.clone(),
             settings,
@@ -54,7 +74,7 @@ impl Reader {
     }
 
     /// Take over settings. A cache that is turned off forgets its lines.
-    pub fn set(&mut self, settings: MemorySettings) {
+    pub fn set(&mut self, settings: Settings) {
         if settings != self.settings {
             *self = Self::new(&self.lines, settings);
         }
