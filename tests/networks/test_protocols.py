@@ -264,6 +264,24 @@ def test_a_lean_variant_is_not_for_every_core() -> None:
     assert "there are msp430" in str(done.exception)
 
 
+def test_what_does_not_fit_is_named_and_the_rest_goes_on() -> None:
+    whole = ["handshake", "--protocol", "dtls13-rpk-p256", "--board", "telosb"]
+    alone = CliRunner().invoke(app, whole)
+    assert isinstance(alone.exception, BuildError)
+    assert re.search(
+        r"both over P-256, two of telosb, client: linking: it does not fit: [\d,]+ bytes of flash",
+        str(alone.exception),
+    )
+    both = CliRunner().invoke(app, [*whole, "--protocol", "dtls13-psk", "--protocol", COMBINED])
+    assert both.exit_code == 0, both.output
+    lines = both.stdout.splitlines()
+    told = lines[lines.index("left out: dtls13-rpk-p256 on telosb") + 1]
+    assert re.fullmatch(
+        r"  client: linking: it does not fit: [\d,]+ bytes of flash are missing", told
+    )
+    assert sum(line.startswith(("dtls13-psk ", COMBINED)) for line in lines) >= 6
+
+
 def test_the_guide_shows_what_the_command_prints() -> None:
     text = (ROOT / "docs/protocols.md").read_text()
     commands = re.findall(r"```console\n\$ joulemark (.*?)\n```", text)

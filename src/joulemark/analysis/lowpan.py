@@ -1,7 +1,7 @@
 """Take UDP datagrams out of 6LoWPAN frames, and count what carried them.
 
-Understands what `firmware/net/udp` sends: compressed headers of neighbours (RFC 6282) and fragments
-(RFC 4944, section 5.3).
+Understands UDP of neighbours behind compressed headers (RFC 6282), extension headers included, or
+behind uncompressed ones, and fragments in their order (RFC 4944, sections 5.1 and 5.3).
 """
 
 from collections.abc import Iterable
@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
 _FIRST, _NEXT = 0b11000, 0b11100
 _FIRST_BYTES, _NEXT_BYTES = 4, 5
-_UNIT = 8
-_HEADERS = 48
-"""IPv6's and UDP's headers before compression, which sizes and offsets of fragments count."""
-_IPHC = b"\x7e\x33"
-_UDP, _UDP_MASK = 0xF0, 0xFC
+_IPV6_BYTES, _UDP_BYTES = 40, 8
+"""Headers before compression, which sizes and offsets of fragments count."""
+_UNCOMPRESSED, _IPHC, _IPHC_MASK = 0x41, 0x60, 0xE0
+_UDP, _UDP_MASK, _CHECKSUM_ELIDED = 0xF0, 0xF8, 4
+_EXTENSION, _EXTENSION_MASK, _IPV6_AGAIN = 0xE0, 0xF0, 7
+_NEXT_IS_UDP = 17
+_TRAFFIC = (4, 3, 1, 0)
+_SOURCE = ((16, 8, 2, 0), (0, 8, 2, 0))
+_DESTINATION = (((16, 8, 2, 0), (0, 8, 2, 0)), ((16, 6, 4, 1), (6, 0, 0, 0)))
+"""Bytes of addresses by multicast, context and mode (RFC 6282, section 3.1.1)."""
 _PORT_8, _PORT_4 = 0xF000, 0xF0B0
 
 
@@ -59,19 +64,78 @@ class Datagram:
         return own + self.again_bytes + self.ack_bytes
 
 
-def _head(at: bytes) -> tuple[int, int, int] | None:
-    """Return the ports of compressed headers, and the headers' length."""
-    if at[:2] != _IPHC or len(at) < 3 or at[2] & _UDP_MASK != _UDP:
+@dataclass(frozen=True)
+class _Head:
+    """Headers up to UDP's."""
+
+    source: int
+    destination: int
+    """Ports."""
+    length: int
+    whole: int
+    """Bytes as they are, and before compression."""
+
+
+def _head(at: bytes) -> _Head | None:
+    """Return the headers that a packet begins with, or None if they do not lead to UDP."""
+    try:
+        if at[0] == _UNCOMPRESSED:
+            return _plain(at, 1 + _IPV6_BYTES, _IPV6_BYTES) if at[7] == _NEXT_IS_UDP else None
+        return _compressed(at) if at[0] & _IPHC_MASK == _IPHC else None
+    except IndexError:
         return None
-    form, rest = at[2] & 3, at[3:]
-    if form == 3:
-        return _PORT_4 | rest[0] >> 4, _PORT_4 | rest[0] & 15, 6
-    if form == 2:
-        return _PORT_8 | rest[0], int.from_bytes(rest[1:3]), 8
-    source = int.from_bytes(rest[:2])
-    if form == 1:
-        return source, _PORT_8 | rest[2], 8
-    return source, int.from_bytes(rest[2:4]), 9
+
+
+def _plain(at: bytes, begin: int, before: int) -> _Head:
+    """Return what ends with UDP's header as it is, behind this many bytes of other headers."""
+    if len(at) < begin + _UDP_BYTES:
+        raise IndexError
+    ports = int.from_bytes(at[begin : begin + 2]), int.from_bytes(at[begin + 2 : begin + 4])
+    return _Head(*ports, begin + _UDP_BYTES, before + _UDP_BYTES)
+
+
+def _compressed(at: bytes) -> _Head | None:
+    first, second = at[0], at[1]
+    multicast, by_context = second >> 3 & 1, second >> 2 & 1
+    is_compressed = bool(first & 4)
+    length = 2 + (second >> 7) + _TRAFFIC[first >> 3 & 3]
+    if not is_compressed and at[length] != _NEXT_IS_UDP:
+        return None
+    length += (not is_compressed) + (first & 3 == 0)
+    length += _SOURCE[second >> 6 & 1][second >> 4 & 3]
+    length += _DESTINATION[multicast][by_context][second & 3]
+    if not is_compressed:
+        return _plain(at, length, _IPV6_BYTES)
+    return _next_headers(at, length)
+
+
+def _next_headers(at: bytes, length: int) -> _Head | None:
+    """Return the head whose compressed headers after IPv6's begin there."""
+    whole = _IPV6_BYTES
+    while at[length] & _EXTENSION_MASK == _EXTENSION:
+        if at[length] >> 1 & 7 == _IPV6_AGAIN:
+            return None
+        names_next = not at[length] & 1
+        if names_next and at[length + 1] != _NEXT_IS_UDP:
+            return None
+        size = at[length + 1 + names_next]
+        length += 2 + names_next + size
+        whole += -(-(2 + size) // 8) * 8
+        if names_next:
+            return _plain(at, length, whole)
+    form = at[length]
+    if form & _UDP_MASK != _UDP:
+        return None
+    rest = at[length + 1 :]
+    checksum = 0 if form & _CHECKSUM_ELIDED else 2
+    source, destination, ports = int.from_bytes(rest[:2]), int.from_bytes(rest[2:4]), 4
+    if form & 3 == 3:
+        source, destination, ports = _PORT_4 | rest[0] >> 4, _PORT_4 | rest[0] & 15, 1
+    elif form & 3 == 2:
+        source, destination, ports = _PORT_8 | rest[0], int.from_bytes(rest[1:3]), 3
+    elif form & 3 == 1:
+        destination, ports = _PORT_8 | rest[2], 3
+    return _Head(source, destination, length + 1 + ports + checksum, whole + _UDP_BYTES)
 
 
 class _Sender:
@@ -150,12 +214,11 @@ def _take(
         head = _head(payload[begin:])
         if head is None:
             return None
-        source, destination, length = head
-        data = payload[begin + length :]
-        last = Datagram(sent.mote, sent.begin_ps, sent.end_ps, source, destination)
-        last.lowpan_bytes = begin + length
+        data = payload[begin + head.length :]
+        last = Datagram(sent.mote, sent.begin_ps, sent.end_ps, head.source, head.destination)
+        last.lowpan_bytes = begin + head.length
         size = (payload[0] & 7) << 8 | payload[1]
-        sender.left = size - _HEADERS if kind == _FIRST else len(data)
+        sender.left = size - head.whole if kind == _FIRST else len(data)
         sender.last = last
         found.append(last)
     last.data += data

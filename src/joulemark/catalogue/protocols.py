@@ -32,9 +32,9 @@ FILE = "protocol.toml"
 _ORACLE = "oracle.py"
 CLIENT, SERVER = "client", "server"
 _PRIMITIVES = "primitives"
-_ATTENUATION_DB = 60.0
-_CLIENT_STARTS_S = 0.05
-_CLIENT_PPM, _SERVER_PPM = 8.0, -12.0
+ATTENUATION_DB = 60.0
+CLIENT_STARTS_S = 0.05
+CLIENT_PPM, SERVER_PPM = 8.0, -12.0
 """Errors of the two crystals, as in the shipped networks of two motes."""
 
 
@@ -174,17 +174,17 @@ class Protocol:
         server = {**shared, **self.windows(SERVER).define, "LEDGER_MOTE": 2, "LEDGER_PEER": 0}
         values: dict[str, Any] = {
             "title": f"{self.variant.title}, two of {board.name}",
-            "seed": _spread(conditions.seed),
-            "everyone": {"attenuation_db": _ATTENUATION_DB, "loss": conditions.loss},
+            "seed": spread(conditions.seed),
+            "everyone": {"attenuation_db": ATTENUATION_DB, "loss": conditions.loss},
             "mote": [
                 {
                     **mote,
                     "name": CLIENT,
                     "define": client,
-                    "start_s": _CLIENT_STARTS_S,
-                    "crystal": {"ppm": _CLIENT_PPM},
+                    "start_s": CLIENT_STARTS_S,
+                    "crystal": {"ppm": CLIENT_PPM},
                 },
-                {**mote, "name": SERVER, "define": server, "crystal": {"ppm": _SERVER_PPM}},
+                {**mote, "name": SERVER, "define": server, "crystal": {"ppm": SERVER_PPM}},
             ],
         }
         return made(values, self.folder / FILE)
@@ -209,7 +209,7 @@ class Pair:
     optimisation: str = "Os"
 
 
-def _spread(seed: int) -> int:
+def spread(seed: int) -> int:
     """Return a seed of 64 bits: the losses of neighbouring small ones would be alike."""
     return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8])
 

@@ -48,11 +48,9 @@ def _some(value: float) -> str:
 
 def one(priced: "Priced", runs: int = 1) -> Iterator[str]:
     """Yield the lines of a protocol's ledger, which is that of the first run if there are more."""
-    from joulemark.subjects.protocol.measure import words_of
-
     what = priced.conditions
     yield f"{priced.protocol}: {priced.title}"
-    yield f"{words_of(verified=priced.verified)}; {what.loss:.0%} of the frames lost"
+    yield f"{priced.verified}; {what.loss:.0%} of the frames lost"
     if runs > 1:
         yield f"the first of {runs} runs; the means of all are at the end"
     yield ""
@@ -76,7 +74,7 @@ def _flight_rows(priced: "Priced") -> list[Row]:
         for f in some:
             name = f"+ {f.name}" if record else f.name
             values = (f.protocol, f.coap, f.payload, f.lowpan, f.mac, f.frames, f.acks, f.again)
-            arrow = ">" if f.sender == "client" else "<"
+            arrow = {"client": ">", "server": "<"}.get(f.sender, "")
             rows.append((name, arrow, *map(_some, values), f"{f.air_ps / 1e9:.1f}"))
         sums = (
             sum(f.protocol for f in some),
@@ -139,7 +137,7 @@ def _radio(spent: "Spent") -> tuple[str, str, str]:
 
 def several(found: "Sequence[Trials]") -> Iterator[str]:
     """Yield lines that compare protocols."""
-    from joulemark.subjects.protocol.measure import words_of
+    from joulemark.subjects.handshake.flights import BY_ORACLE
 
     what = found[0].runs[0].conditions
     runs = len(found[0].runs)
@@ -162,10 +160,12 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
     yield from aligned(rows, 1)
     yield "the handshake with its first request and response: bytes of the protocol, all"
     yield "bytes and frames on the air, energy of core and radio"
-    if what.records:
+    if any(flight.record for one in found for flight in one.runs[0].flights):
         yield ""
         rows = [("each further exchange", "bytes", "on air", "ms", "client µJ", "server µJ")]
         for one in found:
+            if not any(flight.record for flight in one.runs[0].flights):
+                continue
             rows.append(
                 (
                     one.protocol,
@@ -193,9 +193,9 @@ def several(found: "Sequence[Trials]") -> Iterator[str]:
         rows.append((one.protocol, *(f"{lora.seconds(sizes, sf):.2f}" for sf in lora.FACTORS)))
     yield from aligned(rows, 1)
     yield from lora.NOTES
-    unread = [one.protocol for one in found if not one.runs[0].verified]
-    if unread:
-        yield f"{', '.join(unread)}: {words_of(verified=False)}"
+    for one in found:
+        if one.runs[0].verified != BY_ORACLE:
+            yield f"{one.protocol}: {one.runs[0].verified}"
     for one in found:
         if one.failed:
             yield f"{one.protocol}: the client gave up in {one.failed} further runs"
@@ -211,8 +211,40 @@ def _interval(mean: "Interval", places: int) -> str:
     return f"{value:,.{places}f}±{half:,.{places}f}"
 
 
-def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
-    """Run protocols, unless the store has their runs, and print what they take.
+def of_images(
+    paths: "Sequence[Path]", for_: str, port: int, options: "ProtocolOptions"
+) -> "Sequence[Trials]":
+    """Run a client's and a server's image, and return what they take.
+
+    Raises:
+        JoulemarkError: as `price_images` says; or there are not two files, or several boards.
+    """
+    from joulemark.catalogue.networks import seconds
+    from joulemark.catalogue.protocols import Pair
+    from joulemark.subjects.handshake.images import price_images
+    from joulemark.subjects.handshake.trials import Trials
+
+    if len(paths) != 2:
+        mend = "give the client's file and the server's, which may be the same"
+        raise InputError("it takes two", "--image", mend)
+    (board,) = options.board
+    run_s = seconds(for_, "--for")
+    conditions = [
+        Pair(records=0, loss=options.loss, seed=options.seed + number)
+        for number in range(options.runs_in_all)
+    ]
+    runs = [price_images(paths, board, each, run_s, port) for each in conditions]
+    return [Trials(protocol=runs[0].protocol, runs=runs, failed=0)]
+
+
+def show(
+    options: "ProtocolOptions | None",
+    store: "Store",
+    images: "Sequence[Trials]" = (),
+    *,
+    as_json: bool,
+) -> None:
+    """Run protocols, unless the store has their runs, and print what they and images take.
 
     Raises:
         JoulemarkError: a protocol cannot be priced; that its client gave up only if it did so in
@@ -222,16 +254,21 @@ def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
     from joulemark.measure.pool import Processes
     from joulemark.records import bounds
 
-    work = plan(options, Means(workers=Processes(1)))
-    found = _trials(work, conduct(work, store).records(store))
+    found = [*images]
+    notices: list[str] = []
+    if options is not None:
+        work = plan(options, Means(workers=Processes(1)))
+        found += _trials(work, conduct(work, store).records(store))
+        notices += work.notices
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
         return
-    lines = list(one(found[0].runs[0], len(found[0].runs))) if len(found) == 1 else []
-    if len(found) > 1 or options.runs_in_all > 1:
+    runs = len(found[0].runs)
+    lines = list(one(found[0].runs[0], runs)) if len(found) == 1 else []
+    if len(found) > 1 or runs > 1:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)
-    say("\n".join([*lines, "", *work.notices, *bounds.lines(errors)]))
+    say("\n".join([*lines, "", *notices, *bounds.lines(errors)]))
 
 
 def refuse_several(options: "ProtocolOptions") -> None:

@@ -95,6 +95,32 @@ def handshake(
             help="Secure protocol over UDP and 6LoWPAN, handshake and records; repeatable; all.",
         ),
     ] = None,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--image",
+            metavar="FILE",
+            help="ELF file for --board that speaks UDP over 6LoWPAN: the client's, then the"
+            " server's; beside --protocol, or alone.",
+        ),
+    ] = None,
+    for_: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="How long images run, unless the client prints the line `done` before.",
+        ),
+    ] = "10s",
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="UDP port of images' server; 0: of the ports that most bytes go between.",
+        ),
+    ] = 0,
     records: Annotated[
         int,
         typer.Option("--records", min=0, max=1000, help="Exchanges after the first, --protocol."),
@@ -151,15 +177,18 @@ def handshake(
     from joulemark.records.store import Store
     from joulemark.subjects.handshake.options import HandshakeOptions
 
-    _refuse_of_others(ctx, of_protocol=bool(protocol), on_air=network is not None)
-    if protocol:
+    of_protocol = bool(protocol or image)
+    _refuse_of_others(ctx, of_protocol=of_protocol, on_air=network is not None)
+    if protocol or image:
         if network is not None and str(network) != PAIR:
             raise InputError("a protocol runs between a pair", "--network", "give --network pair")
         from joulemark.cli import _protocols
-        from joulemark.subjects.protocol.options import ProtocolOptions
+        from joulemark.subjects.protocol.options import ALL, ProtocolOptions
 
+        if image and pcap is not None:
+            raise InputError("is of one protocol", "--pcap", "joulemark network has it of images")
         asked = {
-            "protocol": protocol,
+            "protocol": protocol or [ALL],
             "board": board,
             "opt": opt,
             "records": records,
@@ -173,7 +202,8 @@ def handshake(
         if pcap is not None:
             _protocols.refuse_several(options)
         with Store(store or ":memory:") as kept:
-            _protocols.show(options, kept, as_json=as_json)
+            images = _protocols.of_images(image, for_, port, options) if image else []
+            _protocols.show(options if protocol else None, kept, images, as_json=as_json)
         if pcap is not None:
             _protocols.capture(options, pcap)
         return
@@ -212,7 +242,7 @@ def handshake(
 
 _OF_PROTOCOLS = {
     *("--records", "--request-size", "--response-size", "--loss", "--runs", "--seed"),
-    "--pcap",
+    *("--pcap", "--for", "--port"),
 }
 _OF_BENCH = {"--primitive", "--board", "--implementation", "--opt", "--message-4", "--ad-size"}
 _NOT_OF_PROTOCOLS = (_OF_BENCH - {"--board", "--opt"}) | {"--per-day", "--battery-mah"}

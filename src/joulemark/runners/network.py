@@ -14,7 +14,7 @@ from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Crystal, Mote, Network, picoseconds
-from joulemark.errors import FaultError, InputError
+from joulemark.errors import BuildError, FaultError, InputError
 from joulemark.images import toolchain
 from joulemark.images.built import BuiltImage
 from joulemark.images.parts import closure
@@ -278,6 +278,9 @@ class RunningNetwork:
         except InputError as error:
             what = f"{error.where}: {error.what}" if error.where else error.what
             raise InputError(what, where, error.mend) from error
+        except BuildError as error:
+            what = f"{error.where}: {error.what}" if error.where else error.what
+            raise BuildError(what, f"{self.network.title}, {name}", error.mend) from error
         restarts = sorted(picoseconds(at) for at in mote.restart_s)
         ppb, drift_ppb_per_hour = _in_billionths(mote.crystal)
         watch = mote.watch_crystal

@@ -35,6 +35,8 @@ _AFTER_S = 0.05
 _EMPTY_CYCLES = 64
 """An empty window takes the one before it back: that repeated what had been computed."""
 _SIDES = (CLIENT, SERVER)
+BY_ORACLE = "every datagram is the oracle's, and both keys"
+"""What is verified where there is an oracle."""
 _WORDS = {"done", "failed", "key"}
 """What a side says by contract."""
 _TX = "tx"
@@ -133,8 +135,8 @@ class Priced:
     protocol: str
     title: str
     conditions: Pair
-    verified: bool
-    """Whether each datagram is an oracle's."""
+    verified: str
+    """What was verified."""
     flights: Sequence[Flight]
     parties: Sequence[Party]
     errors: Sequence[str] = field(default=())
@@ -161,6 +163,13 @@ class ProtocolFailedError(VerificationError):
 class _Run:
     frames: "list[Transmission]" = field(default_factory=list)
     said: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+
+
+def verified(protocol: Protocol) -> str:
+    """Return what is verified of each run of a protocol."""
+    if protocol.has_oracle:
+        return BY_ORACLE
+    return "no oracle: both sides have one key, and no data is in the clear"
 
 
 def price(protocol: Protocol, board_name: str, conditions: Pair) -> Priced:
@@ -220,7 +229,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
     accounts = _accounts(protocol, conditions, found, run, (exchange_ps, between_ps))
     parties = []
     for number, side in enumerate(_SIDES):
-        seen = _Seen(
+        seen = Seen(
             running=running,
             number=number,
             power=observed[number].power,
@@ -233,7 +242,7 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
             _party(
                 seen,
                 side,
-                stack=_stack(observed[number].profile),
+                stack=stack_of(observed[number].profile),
                 first=seen.spent(begun_ps, between_ps, 1),
                 record=seen.spent(between_ps, end_ps, max(1, conditions.records)),
             )
@@ -243,8 +252,8 @@ def price_run(protocol: Protocol, conditions: Pair, running: RunningNetwork) -> 
         protocol=protocol.name,
         title=protocol.variant.title,
         conditions=conditions,
-        verified=protocol.has_oracle,
-        flights=list(_flights(accounts, max(1, conditions.records))),
+        verified=verified(protocol),
+        flights=list(flights_of(accounts, max(1, conditions.records))),
         parties=parties,
         errors=[bounds.of_board(running.seats[0].board, None, grade)],
     )
@@ -377,7 +386,10 @@ def _keys(run: _Run) -> Iterator[tuple[str, bytes]]:
         yield side, bytes.fromhex(keys[-1])
 
 
-def _flights(accounts: Sequence[tuple[Datagram, Account, bool]], records: int) -> Iterator[Flight]:
+def flights_of(
+    accounts: Sequence[tuple[Datagram, Account, bool]], records: int
+) -> Iterator[Flight]:
+    """Yield rows of datagrams that are told what they are for; further exchanges' averaged."""
     rows: dict[tuple[str, int, bool], list[tuple[Datagram, Account, bool]]] = {}
     for datagram, account, is_again in accounts:
         key = account.flight, datagram.mote, account.record
@@ -440,7 +452,7 @@ def _windows(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class Seen:
     """What was seen of a side."""
 
     running: RunningNetwork
@@ -492,12 +504,13 @@ class _Seen:
         )
 
 
-def _stack(profile: "Profile | None") -> int:
+def stack_of(profile: "Profile | None") -> int:
+    """Return the peak of a stack that calls nest on."""
     functions = () if profile is None else profile.functions
     return max((function.stack_bytes for function in functions), default=0)
 
 
-def _party(seen: _Seen, side: str, *, stack: int, first: Spent, record: Spent) -> Party:
+def _party(seen: Seen, side: str, *, stack: int, first: Spent, record: Spent) -> Party:
     seat = seen.running.seats[seen.number]
     memory = Attribution.load(seat.path.parent)
     return Party(

@@ -24,6 +24,7 @@ from joulemark.subjects.handshake.flights import (
     Spent,
     price_run,
     start,
+    verified,
 )
 from joulemark.subjects.network.measure import provenance
 from joulemark.subjects.protocol import ProtocolSubject
@@ -46,24 +47,26 @@ class _Run:
 def plan(options: ProtocolOptions, means: Means) -> Work:
     """Return the work of protocols; their programs are built.
 
+    What cannot be built is left out, with what it lacks, if anything else can.
+
     Raises:
-        BuildError: a program cannot be built, unless all protocols are asked for.
+        BuildError: no program can be built.
         InputError: there is no such protocol or board, or the board has no radio.
     """
     tasks: list[Task] = []
     left_out: list[str] = []
+    first: BuildError | None = None
     names = protocols() if ALL in options.protocol else dict.fromkeys(options.protocol)
     for board in options.board:
         for name in names:
             try:
                 tasks += _tasks(options, name, board)
-            except BuildError:
-                if ALL not in options.protocol:
-                    raise
-                left_out += [
-                    f"left out: {name} cannot be built for it,",
-                    f"as --protocol {name} tells",
-                ]
+            except BuildError as error:
+                first = first or error
+                side = (error.where or "").rpartition(", ")[2]
+                left_out += [f"left out: {name} on {board}", f"  {side}: {error.what}"]
+    if first is not None and not tasks:
+        raise first
     return of_tasks(tasks, means, left_out)
 
 
@@ -128,17 +131,10 @@ def _measure(run: _Run) -> Records:
         circumstances = provenance(running.seats[number], running.network, case.conditions.clock)
         outcome = Outcome(
             quantities=list(_quantities(priced, _SIDES[number], running.energy(number).grade)),
-            notes=[words_of(verified=priced.verified)],
+            notes=[priced.verified],
         )
         made.append(recorded(key, case.subject, case, circumstances, outcome))
     return made
-
-
-def words_of(*, verified: bool) -> str:
-    """Return what was verified of a run."""
-    if verified:
-        return "every datagram is the oracle's, and both keys"
-    return "no oracle: both sides have one key, and no data is in the clear"
 
 
 # ---- A side as quantities ----
@@ -202,7 +198,7 @@ def priced_of(records: Sequence[Record[ProtocolSubject]]) -> Priced:
     return Priced(
         protocol=subject.protocol,
         title=protocol(subject.protocol).variant.title,
-        verified=protocol(subject.protocol).has_oracle,
+        verified=verified(protocol(subject.protocol)),
         conditions=Pair(
             records=subject.records,
             request_bytes=subject.request_bytes,
