@@ -33,7 +33,7 @@ REQUEST, RESPONSE = b"0123456789012345", b"ABCDEFGHIJKLMNOP"
 _EDHOC = [(URI_PATH, b".well-known"), (URI_PATH, b"edhoc")]
 _TRIES = 5
 """A request and four more (RFC 7252, section 4.8)."""
-_NET = (
+NET = (
     "coap-edhoc",
     "coap-exchange",
     "udp",
@@ -43,6 +43,7 @@ _NET = (
     "console",
     "edhoc/parties",
 )
+PROGRAM = FIRMWARE / "net/coap-edhoc/main.c"
 _PARTY = FIRMWARE / "net/edhoc/parties/rfc9529-3-2"
 _WAYS = ("handshake/edhoc-3-2/portable", "key-agreement/ecdh-p256/limbs16")
 
@@ -66,7 +67,7 @@ def device(side: str, folder: Path) -> Path:
     }
     primitives = [FIRMWARE / "primitives" / way for way in _WAYS]
     includes = [
-        *(FIRMWARE / "net" / each for each in _NET),
+        *(FIRMWARE / "net" / each for each in NET),
         _PARTY,
         ROOT / "tests/networks/radio",
         FIRMWARE / "hal",
@@ -74,7 +75,7 @@ def device(side: str, folder: Path) -> Path:
         *(folder for way in primitives for folder in (way, way.parent, way.parent.parent)),
     ]
     sources = [
-        FIRMWARE / "net/coap-edhoc/main.c",
+        PROGRAM,
         *_PARTY.glob("*.c"),
         *(source for way in primitives for source in way.glob("*.c")),
     ]
@@ -173,14 +174,14 @@ class Server(Peer):
 
 
 @contextmanager
-def _running(program: Path) -> Iterator[subprocess.Popen[str]]:
+def running(program: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as running:
-        yield running
-        assert running.stdin is not None
-        running.stdin.close()
-        assert running.wait() == 0
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait() == 0
 
 
 class Device:
@@ -227,8 +228,8 @@ def we_ask(program: Path, seed: int, loss: float) -> int:
         GaveUpError: the device sent a request five times without a response.
     """
     link, server = Link(random.Random(seed), loss), Server()
-    with _running(program) as running:
-        ours = Device(running, link, SERVER)
+    with running(program) as process:
+        ours = Device(process, link, SERVER)
         while not ours.end:
             if not link.way or link.way[0][0] > ours.until_ms:
                 link.now_ms = ours.until_ms
@@ -308,8 +309,8 @@ def we_answer(program: Path, seed: int, loss: float) -> int:
         GaveUpError: lakers' side sent a request five times without a response.
     """
     link = Link(random.Random(seed), loss)
-    with _running(program) as running:
-        ours = Device(running, link, CLIENT)
+    with running(program) as process:
+        ours = Device(process, link, CLIENT)
         theirs = Client(ours, link)
         theirs.agrees()
         theirs.records_go()
