@@ -66,7 +66,7 @@ def test_messages_go_in_blocks(priced: Priced, told: list[Talk]) -> None:
         assert len(party.computed) == 2 + 2 * 2
 
 
-def test_a_changed_byte_is_not_the_oracle_s(told: list[Talk]) -> None:
+def test_a_changed_byte_is_not_the_oracle_s(priced: Priced, told: list[Talk]) -> None:
     (talk,) = told
     of = protocol(NAME)
     assert of.read(talk)
