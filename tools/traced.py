@@ -39,8 +39,8 @@ class Divergence:
     """`control`, `address`, `condition` or `cycles`."""
     causes: tuple[int, ...]
     """The instruction, and others that it may follow from: the IT instruction of its block; for
-    cycles, those just before it, which it may have waited for, and earlier divergences, which leave
-    queues of fetches and stores in other states."""
+    cycles and exceptions, those just before it, which it may have waited for; for cycles, earlier
+    divergences, too, which leave queues of fetches and stores in other states."""
 
     def is_named(self, named: Container[int]) -> bool:
         """Return whether one of these instructions is among those."""
@@ -118,7 +118,9 @@ def compared(
         found = []
         conditional = (block[0],) if block[1] else ()
         if here[1]["pc"] & ~1 != at:
-            yield Divergence(recent[-1], "control", (recent[-1], *conditional))
+            handlers = {registers.get("xpsr", 0) & 0x1FF for registers in here}
+            causes = recent if len(handlers) > 1 else (recent[-1],)
+            yield Divergence(recent[-1], "control", (*causes, *conditional))
             return
         now = pair[1].cycles - pair[0].cycles
         if now != gap:

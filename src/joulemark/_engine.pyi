@@ -340,7 +340,7 @@ class SecretUse:
         """The instruction that set the flags which decide; otherwise the same."""
     @property
     def decides(self) -> str:
-        """`branch`, `condition`, `target`, `address`, `time` or `pointer`."""
+        """`branch`, `condition`, `select`, `target`, `address`, `time`, `pointer`, `exception`."""
     @property
     def times(self) -> int: ...
     @property
@@ -371,7 +371,7 @@ class Secrets:
         """Conditional branches that always went the same way, and whether they were taken."""
     @property
     def devices(self) -> list[tuple[int, list[tuple[str, int, int]]]]:
-        """Device registers that secrets were written to; what comes of them is not followed."""
+        """Device registers that secrets were written to, or that a device fetched them by."""
     @property
     def lost(self) -> list[int]:
         """Stores to secret addresses so far apart that not all they may change is marked."""

@@ -516,6 +516,151 @@ LEAKS(over_an_interrupt) {
     __asm__ volatile(COMPARE : : "r"(x) : "cc", "memory" SCRATCH); /* leak: branch */
 }
 
+#if defined(__arm__)
+#define WRITE(name, from) __asm__ volatile("msr " #name ", %0\nisb" : : "r"(from) : "memory")
+#define READ(name, to) __asm__ volatile("mrs %0, " #name : "=r"(to) : : "memory")
+#define SYSTEM(offset) (*(volatile uint32_t *)(0xe000e000 + (offset)))
+
+LEAKS(masks_exceptions) {
+    uint32_t x;
+    WRITE(primask, word(s) & 1); /* leak: exception */
+    READ(primask, x);
+    WRITE(primask, 0);
+    if (x & 1) /* leak: branch */
+        sink++;
+}
+
+#if __ARM_ARCH >= 7
+LEAKS(masks_exceptions_by_priority) {
+    uint32_t x;
+    WRITE(basepri, s[0] | s[1] << 8); /* leak: exception */
+    READ(basepri_max, x);
+    WRITE(basepri, 0);
+    if (x & 128) /* leak: branch */
+        sink++;
+}
+
+LEAKS(raises_priority) {
+    uint32_t x;
+    WRITE(basepri, 0xe0);
+    WRITE(basepri_max, s[0]); /* leak: exception */
+    READ(basepri, x);
+    WRITE(basepri, 0);
+    if (x & 128) /* leak: branch */
+        sink++;
+}
+
+LEAKS(masks_faults) {
+    uint32_t x;
+    WRITE(faultmask, word(s) & 1); /* leak: exception */
+    READ(faultmask, x);
+    WRITE(faultmask, 0);
+    if (x & 1) /* leak: branch */
+        sink++;
+}
+#endif
+
+LEAKS(through_a_stack_pointer) {
+    uint32_t x;
+    WRITE(psp, word(s) << 3);
+    READ(psp, x);
+    if (x & 8) /* leak: branch */
+        sink++;
+}
+
+LEAKS(chooses_a_stack) {
+    uint32_t x;
+    READ(msp, x);
+    WRITE(psp, x);
+    WRITE(control, word(s) << 1 & 2); /* leak: address */
+    READ(control, x);
+    WRITE(control, 0);
+    if (x & 2) /* leak: branch */
+        sink++;
+}
+
+LEAKS(pends_an_exception) {
+    __asm__ volatile("cpsid i");
+    SYSTEM(0xd04) = (word(s) & 1) << 28; /* leak: exception */
+    uint32_t x = SYSTEM(0xd04);
+    SYSTEM(0xd04) = 1 << 27;
+    __asm__ volatile("cpsie i");
+    if (hidden(x) >> 28 & 1) /* leak: branch */
+        sink++;
+}
+
+LEAKS(takes_an_exception) {
+    prepare();
+    vectors[14] = (uint32_t)(uintptr_t)handle;
+    SYSTEM(0xd04) = (word(s) & 1) << 28; /* leak: exception */
+    __asm__ volatile("isb");
+}
+
+LEAKS(times_an_exception) {
+    SYSTEM(0x14) = 1000u + s[0]; /* leak: exception */
+    SYSTEM(0x18) = 0;
+    SYSTEM(0x10) = 5;
+    if (SYSTEM(0x18) & 1) /* leak: branch */
+        sink++;
+    SYSTEM(0x10) = 0;
+}
+
+KEEPS(masks_and_chooses_as_before) {
+    uint32_t mask, control, x = hidden(word(s));
+    READ(primask, mask);
+    __asm__ volatile("cpsid i");
+    READ(control, control);
+    WRITE(psp, x);
+    sink = x;
+    WRITE(psp, 0);
+    WRITE(control, control);
+    WRITE(primask, mask);
+    READ(psp, x);
+    if (x & 8)
+        sink++;
+}
+#elif defined(__riscv)
+LEAKS(enables_interrupts) {
+    uint32_t x = word(s) << 7 & 128;
+    __asm__ volatile("csrw mie, %0" : : "r"(x)); /* leak: exception */
+    __asm__ volatile("csrr %0, mie\ncsrw mie, zero" : "=r"(x));
+    if (x & 128) /* leak: branch */
+        sink++;
+}
+#else
+LEAKS(enables_interrupts_in_sr) {
+    uint16_t x = hidden16(s[0] & 8), y;
+    __asm__ volatile("bis %0, sr\nnop" : : "r"(x) : "memory"); /* leak: exception */
+    __asm__ volatile("mov sr, %0\ndint\nnop" : "=r"(y) : : "memory");
+    if (hidden16(y) & 8) /* leak: branch */
+        sink++;
+}
+
+LEAKS(stops_a_clock) {
+    uint16_t x = hidden16(s[0] & 0x40), y;
+    __asm__ volatile("bis %0, sr" : : "r"(x) : "memory"); /* leak: exception */
+    __asm__ volatile("mov sr, %0\nbic #0x40, sr" : "=r"(y) : : "memory");
+    if (hidden16(y) & 0x40) /* leak: branch */
+        sink++;
+}
+
+LEAKS(through_the_status_register) {
+    uint16_t x = hidden16((uint16_t)(s[0] << 9)), y;
+    __asm__ volatile("bis %0, sr" : : "r"(x) : "memory");
+    __asm__ volatile("push sr\npop %0\nbic #0xfe00, sr" : "=r"(y) : : "memory");
+    if (hidden16(y) & 0x200) /* leak: branch */
+        sink++;
+}
+
+KEEPS(disables_interrupts_a_while) {
+    uint16_t status, x = hidden16((uint16_t)(s[0] << 8 & 0x100));
+    __asm__ volatile("mov sr, %0\ndint\nbis %1, sr\nmov %0, sr\nnop"
+                     : "=&r"(status)
+                     : "r"(x)
+                     : "memory");
+}
+#endif
+
 static void add_one(void) {
     sink++;
 }
@@ -612,6 +757,57 @@ LEAKS(through_ecb) {
     }
     if (hidden16(ecbs[0].cipher[0]) & 1) /* leak: branch */
         sink++;
+}
+
+/* nRF52840: what UARTE0, TWIM0, SPIM1 and the radio fetch from RAM leaves the chip. */
+#define NRF(address) (*(volatile uint32_t *)(address))
+static uint8_t outgoing[16];
+
+static inline void fetched_from(const uint8_t *bytes, uint32_t base) {
+    for (uint16_t i = 0; i < 4; i++)
+        outgoing[i] = bytes[i];
+    NRF(base + 0x544) = (uint32_t)(uintptr_t)outgoing;
+    NRF(base + 0x548) = 4;
+}
+
+KEEPS(sent_by_uarte) {
+    NRF(0x40002500) = 8;
+    NRF(0x4000250c) = 6;
+    NRF(0x40002524) = 0x01d7e000;
+    fetched_from(s, 0x40002000);
+    NRF(0x40002008) = 1;
+    while (NRF(0x40002120) == 0) {
+    }
+}
+
+KEEPS(sent_by_twim) {
+    NRF(0x40003500) = 6;
+    fetched_from(s + 4, 0x40003000);
+    NRF(0x40003008) = 1;
+    while (NRF(0x40003124) == 0) {
+    }
+}
+
+KEEPS(sent_by_spim) {
+    NRF(0x40004500) = 7;
+    fetched_from(s + 8, 0x40004000);
+    NRF(0x40004010) = 1;
+    while (NRF(0x40004118) == 0) {
+    }
+}
+
+KEEPS(sent_by_radio) {
+    NRF(0x40001508) = 26;
+    NRF(0x40001514) = 8; /* LENGTH of 8 bits, in Nordic's own mode at 1 Mbit/s */
+    NRF(0x40001518) = 4;
+    outgoing[0] = 4;
+    for (uint16_t i = 0; i < 4; i++)
+        outgoing[i + 1] = s[i + 12];
+    NRF(0x40001504) = (uint32_t)(uintptr_t)outgoing;
+    NRF(0x40001200) = 3; /* READY starts, END disables */
+    NRF(0x40001000) = 1;
+    while (NRF(0x40001110) == 0) {
+    }
 }
 #endif
 

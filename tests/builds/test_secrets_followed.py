@@ -252,6 +252,22 @@ def test_what_pairs_of_runs_show_was_found(core: Core, flag: str, folder: Path) 
     assert len(shown) >= 20
 
 
+@pytest.mark.parametrize(
+    ("sends", "register", "first"),
+    [
+        ("sent_by_uarte", 0x40002544, 0),
+        ("sent_by_twim", 0x40003544, 4),
+        ("sent_by_spim", 0x40004544, 8),
+        ("sent_by_radio", 0x40001504, 12),
+    ],
+)
+def test_what_a_device_fetches_from_memory_is_named(
+    sends: str, register: int, first: int, folder: Path
+) -> None:
+    followed = program(CORES["m4"], "Os", folder).followed(sends)
+    assert followed.devices == [(register, [("secret 0", first, first + 3)])]
+
+
 def test_a_division_that_one_optimisation_emits_is_found_there(folder: Path) -> None:
     """As in KyberSlash (Bernstein and others, 2024)."""
     m4 = CORES["m4"]

@@ -269,3 +269,24 @@ constant:
     # A page takes 20 ms at least (SWRS096), and a handler that waits misses the ticks meanwhile.
     assert made.time_ps >= 20 * 10**9
     assert 1 <= int.from_bytes(made.read_memory(ticks, 4), "little") <= 5
+
+
+def test_secrets_that_dma_moves_to_the_radio_are_named(tmp_path: Path) -> None:
+    """From RAM to RFDATA by uDMA (SWRU319C, chapter 10): channel 0, at a software request."""
+    writes = {
+        0x400D20A8: 1,  # RCGCRFC
+        0x20000400: 0x20000103,  # The last byte of the source.
+        0x20000404: 0x40088828,  # RFDATA
+        0x20000408: 0xC000C032,  # Four bytes at once, to one place.
+        0x400FF004: 1,  # UDMA_CFG
+        0x400FF008: 0x20000400,  # UDMA_CTLBASE
+        0x400FF028: 1,  # UDMA_ENASET
+        0x400FF014: 1,  # UDMA_SWREQ
+    }
+    code = "".join(
+        f"ldr r0, ={at}\nldr r1, ={value}\nstr r1, [r0]\n" for at, value in writes.items()
+    )
+    made, image = machine(tmp_path, code + "movs r0, #99\nagain: subs r0, #1\nbne again")
+    made.follow_secrets([("key", 0x20000100, 4)])
+    made.run(max_cycles=5000, until=image.symbols["done"])
+    assert made.secrets.devices == [(0x40088828, [("key", 0, 3)])]

@@ -409,6 +409,9 @@ impl<B: Bus> Core<B> {
                     self.flags.carry,
                     self.flags.overflow,
                 ],
+                control: self.control,
+                other_sp: self.other_sp,
+                in_handler: self.ipsr != 0,
                 observer: &self.observer,
             };
             look(secrets, &before);

@@ -135,12 +135,12 @@ impl<B: Bus> Core<B> {
                 return Err(self.lockup(what, trap.fault()));
             }
         }
-        self.follow(|secrets, _| secrets.stack(frame));
+        self.follow(|secrets, before| secrets.stack(before, frame));
         self.observer.call(return_address, before, true);
         self.move_sp(frame)
             .map_err(|trap| self.stop(trap.fault()))?;
         if is_process {
-            std::mem::swap(&mut self.r[SP], &mut self.other_sp);
+            self.switch_stack();
             self.control &= !SPSEL;
         }
         self.r[LR] = match (is_thread, is_process) {
@@ -214,7 +214,7 @@ impl<B: Bus> Core<B> {
         }
         self.now += RETURN - 2;
         if process {
-            std::mem::swap(&mut self.r[SP], &mut self.other_sp);
+            self.switch_stack();
             self.control |= SPSEL;
         }
         let frame = self.r[SP];

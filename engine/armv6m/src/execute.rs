@@ -577,6 +577,13 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
+    pub(crate) fn switch_stack(&mut self) {
+        std::mem::swap(&mut self.r[SP], &mut self.other_sp);
+        if let Some(secrets) = &mut self.secrets {
+            secrets.switch_stack();
+        }
+    }
+
     /// The stack pointers, the main one first.
     fn stack_pointers(&mut self) -> [&mut u32; 2] {
         if self.control & SPSEL == 0 {
@@ -629,7 +636,7 @@ impl<B: Bus> Core<B> {
                     value as u8 & NPRIV
                 };
                 if (wanted ^ self.control) & SPSEL != 0 {
-                    std::mem::swap(&mut self.r[SP], &mut self.other_sp);
+                    self.switch_stack();
                 }
                 self.control = wanted;
             }

@@ -30,6 +30,12 @@ const ONE: Word = Word::public(1);
 /// Turns numbers with a sign into others in the same order.
 const SIGN: u32 = 1 << 31;
 const FRAME: [usize; 6] = [0, 1, 2, 3, 12, LR];
+const FRAME_BYTES: u32 = 32;
+/// Of a frame: its status says that it was aligned.
+const ALIGNED: u32 = 1 << 9;
+/// CONTROL: thread mode is unprivileged, and uses the process stack.
+const NPRIV: u32 = 1;
+const SPSEL: u32 = 2;
 
 /// What the core holds before an instruction.
 pub struct Before<'a> {
@@ -37,6 +43,10 @@ pub struct Before<'a> {
     pub pc: u32,
     /// N, Z, C, V.
     pub flags: [bool; 4],
+    pub control: u8,
+    /// The stack pointer that R13 is not.
+    pub other_sp: u32,
+    pub in_handler: bool,
     pub observer: &'a Observer,
 }
 
@@ -81,8 +91,14 @@ pub struct Secrets {
     compared: Option<Compared>,
     /// The instruction that is looked at.
     here: u32,
-    /// `flags_at` of what exceptions interrupted, by the frame.
-    stacked: HashMap<u32, u32>,
+    /// `flags_at` and CONTROL of what exceptions interrupted, by the frame.
+    stacked: HashMap<u32, (u32, (u32, Origins))>,
+    primask: (u32, Origins),
+    control: (u32, Origins),
+    /// The stack pointer that R13 is not.
+    other_sp: (u32, Origins),
+    /// Of all that was written to the system control space, which makes all of it secret.
+    system: Origins,
     shadows: Shadows,
     pub finds: Finds,
 }
@@ -100,6 +116,10 @@ impl Secrets {
             compared: None,
             here: 0,
             stacked: HashMap::new(),
+            primask: (0, 0),
+            control: (0, 0),
+            other_sp: (0, 0),
+            system: 0,
             shadows: Shadows::new(places.map(|memory| (memory.start, memory.bytes().len()))),
             finds: Finds::default(),
         }
@@ -115,6 +135,8 @@ impl Secrets {
     /// A reset clears the registers.
     pub fn reset(&mut self) {
         (self.r, self.flags, self.compared) = ([0; 17], Flags::default(), None);
+        (self.primask, self.control, self.other_sp) = ((0, 0), (0, 0), (0, 0));
+        self.system = 0;
     }
 
     /// These bytes are secret from here on, or public where they come from nothing. `Err` holds the
@@ -249,14 +271,12 @@ impl Secrets {
                 }
             }
             Kind::Mrs => {
-                let secret = if op.imm < 8 && op.imm & 4 == 0 {
-                    self.status()
-                } else {
-                    0
-                };
-                self.set(op.rd, secret, self.flags.from);
+                let (secret, from) = self.special_register(core, op.imm);
+                self.set(op.rd, secret, from);
             }
             Kind::Msr if op.imm < 4 => self.write_status(a.secret, self.origins(op.rn)),
+            Kind::Msr if !is_unprivileged(core) => self.write_special_register(core, op, a),
+            Kind::Cps if !is_unprivileged(core) => self.primask = (0, 0),
             _ => {}
         }
     }
@@ -461,6 +481,71 @@ impl Secrets {
         }
     }
 
+    // Special registers (B4.2.2 and B4.2.3).
+
+    fn special_register(&self, core: &Before<'_>, number: u32) -> (u32, Origins) {
+        let now = (self.r[SP], self.from[SP]);
+        let on_process_stack = u32::from(core.control) & SPSEL != 0;
+        match number {
+            0..=7 if number & 4 == 0 => (self.status(), self.flags.from),
+            20 => self.control,
+            _ if is_unprivileged(core) => (0, 0),
+            8 | 9 if (number == 9) == on_process_stack => now,
+            8 | 9 => self.other_sp,
+            16 => self.primask,
+            _ => (0, 0),
+        }
+    }
+
+    /// MSR to all but the flags.
+    #[cold]
+    fn write_special_register(&mut self, core: &Before<'_>, op: Op, value: Word) {
+        let from = self.origins(op.rn);
+        let on_process_stack = u32::from(core.control) & SPSEL != 0;
+        let of = |mask: u32| {
+            let secret = value.secret & mask;
+            (secret, if secret == 0 { 0 } else { from })
+        };
+        match op.imm {
+            8 | 9 if (op.imm == 9) == on_process_stack => self.set(SP as u8, value.secret, from),
+            8 | 9 => self.other_sp = of(!3),
+            16 => {
+                self.primask = of(1);
+                if self.primask.0 != 0 {
+                    self.find(core, Decides::Exception, from, None);
+                }
+            }
+            20 => {
+                self.control = of(if core.in_handler {
+                    NPRIV
+                } else {
+                    NPRIV | SPSEL
+                });
+                if self.control.0 & SPSEL != 0 {
+                    let pointers = [core.r[SP], core.other_sp];
+                    let span = (pointers[0].min(pointers[1]), pointers[0].max(pointers[1]));
+                    self.find_over(core, Decides::Address, from, None, span);
+                    let differ = self.r[SP] | self.other_sp.0 | pointers[0] ^ pointers[1];
+                    let all = from | self.from[SP] | self.other_sp.1;
+                    self.set(SP as u8, differ, all);
+                    self.other_sp = (differ, all);
+                }
+                // Whether accesses are allowed.
+                if self.control.0 & NPRIV != 0 {
+                    self.find(core, Decides::Exception, from, None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// R13 becomes the other stack pointer.
+    pub fn switch_stack(&mut self) {
+        let now = (self.r[SP], self.from[SP]);
+        let (secret, from) = std::mem::replace(&mut self.other_sp, now);
+        self.set(SP as u8, secret, from);
+    }
+
     // Instructions that compute.
 
     fn logical(&mut self, to: Option<u8>, result: Word, from: Origins) {
@@ -562,7 +647,11 @@ impl Secrets {
         address_from: Origins,
         width: Width,
     ) -> (u32, Origins) {
-        let (secret, from) = self.shadows.load(address.value, width.bytes());
+        let (secret, from) = if self.system != 0 && is_system(address.value) {
+            (u32::MAX >> (32 - 8 * width.bytes()), self.system)
+        } else {
+            self.shadows.load(address.value, width.bytes())
+        };
         if address.secret == 0 {
             return (secret, from);
         }
@@ -589,6 +678,10 @@ impl Secrets {
         }
         if self.shadows.store(address.value, secret, from, bytes) {
             self.finds.note_device(address.value, from);
+            if is_system(address.value) {
+                self.find(core, Decides::Exception, from, None);
+                self.system |= from;
+            }
         }
     }
 
@@ -633,18 +726,32 @@ impl Secrets {
     // Exceptions (ARM DDI 0419E, B1.5.6 and B1.5.8).
 
     /// The frame of an exception goes to the stack.
-    pub fn stack(&mut self, frame: u32) {
+    pub fn stack(&mut self, core: &Before<'_>, frame: u32) {
+        let sp = self.word(core, SP as u8);
+        let aligns = sp.secret & 4;
+        if sp.secret != 0 {
+            let from = self.origins(SP as u8);
+            let first = further(sp, frame.wrapping_sub(sp.value));
+            self.find_address(core, first, from, Width::Word);
+            if self.shadows.store_somewhere(first, from, FRAME_BYTES) {
+                self.finds.note_lost(core.pc);
+            }
+            self.set(SP as u8, first.secret, from);
+        }
         for (number, at) in FRAME.into_iter().zip((frame..).step_by(4)) {
             let from = self.origins(number as u8);
             self.shadows.store(at, self.r[number], from, 4);
         }
         self.shadows.store(frame.wrapping_add(24), 0, 0, 4);
-        let status = self.status();
-        let from = self.flags.from;
+        let status = self.status() | aligns << 7;
+        let from = self.flags.from | self.origins(SP as u8);
         self.shadows.store(frame.wrapping_add(28), status, from, 4);
-        self.stacked.insert(frame, self.flags_at);
+        self.stacked.insert(frame, (self.flags_at, self.control));
         self.compared = None;
-        self.link();
+        // Which stack it was shows in the value that returns.
+        let (secret, from) = self.control;
+        self.set(LR as u8, (secret & SPSEL) << 1, from);
+        self.control.0 &= !SPSEL;
     }
 
     /// LR says how to return.
@@ -660,7 +767,16 @@ impl Secrets {
         }
         let (secret, from) = self.shadows.load(frame.wrapping_add(28), 4);
         self.write_status(secret, from);
-        self.flags_at = self.stacked.remove(&frame).unwrap_or(self.here);
+        let sp = Word::new(frame, self.r[SP]);
+        if sp.secret | secret & ALIGNED != 0 {
+            let after = further(sp, FRAME_BYTES).secret | (secret & ALIGNED) >> 7;
+            self.set(SP as u8, after, from | self.from[SP]);
+        }
+        let before = self.stacked.remove(&frame);
+        let (flags_at, control) = before.unwrap_or((self.here, (0, 0)));
+        self.flags_at = flags_at;
+        self.control.0 = self.control.0 & !SPSEL | control.0;
+        self.control.1 |= control.1;
     }
 }
 
@@ -685,6 +801,15 @@ const fn width_of(kind: Kind) -> Width {
         Kind::Ldrb | Kind::Ldrsb | Kind::Strb => Width::Byte,
         _ => Width::Word,
     }
+}
+
+fn is_unprivileged(core: &Before<'_>) -> bool {
+    !core.in_handler && u32::from(core.control) & NPRIV != 0
+}
+
+/// The system control space: exceptions, `SysTick`, the processor's settings (B3.2).
+const fn is_system(address: u32) -> bool {
+    address >> 12 == 0xe_000e
 }
 
 const fn is_aligned(address: u32, width: Width) -> bool {

@@ -15,7 +15,7 @@ use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
 use crate::op::{Kind, Op};
 use crate::registers::{Registers, literal};
-use crate::secrets::{Before, Masters, Secrets};
+use crate::secrets::{Before, Masters, Secrets, Special};
 use crate::stale::Stale;
 use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::timing::Timing;
@@ -167,7 +167,7 @@ pub struct Core<B: Bus> {
     accesses: Option<Vec<u32>>,
     /// The digest that was ended last.
     ended_digest: u64,
-    secrets: Option<Box<Secrets>>,
+    pub(crate) secrets: Option<Box<Secrets>>,
     /// Addresses are digested, or secrets followed: every instruction is looked at.
     is_observed: bool,
     config: Config,
@@ -536,6 +536,16 @@ impl<B: Bus> Core<B> {
             timing: self.timing,
             calls: &self.calls,
             it: self.it,
+            special: Special {
+                privileged: self.privileged(),
+                masks: [self.primask, self.faultmask],
+                basepri: self.basepri,
+                priority_mask: self.system.priority_mask(),
+                control: self.control,
+                other_sp: self.other_sp,
+                on_process_stack: self.uses_process_stack(),
+                in_handler: self.ipsr != 0,
+            },
             flow: &|address| bus.flow(address),
             reserved: self.system.float.reserved(),
         };
@@ -1136,6 +1146,9 @@ impl<B: Bus> Core<B> {
         change(self);
         if self.uses_process_stack() != before {
             std::mem::swap(&mut self.regs.r[13], &mut self.other_sp);
+            if let Some(secrets) = &mut self.secrets {
+                secrets.switch_stack();
+            }
         }
     }
 

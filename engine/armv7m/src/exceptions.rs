@@ -481,13 +481,13 @@ impl<B: Bus> Core<B> {
             self.regs.r[3],
         ] = [r0, r1, r2, r3];
         [self.regs.r[12], self.regs.r[14]] = [r12, lr];
-        self.follow(|secrets, before| secrets.unstack(before, frame));
         let bytes = if floats {
             FLOAT_FRAME_BYTES
         } else {
             FRAME_BYTES
         };
         let top = frame.wrapping_add(bytes) | ((status >> 9 & 1) << 2);
+        self.follow(|secrets, before| secrets.unstack(before, frame, top, process));
         if process {
             self.set_process_stack_pointer(top);
         } else {
@@ -544,6 +544,9 @@ impl<B: Bus> Core<B> {
         self.system.active.put(number, false);
         if number != exception::NMI {
             self.faultmask = false;
+            if let Some(secrets) = &mut self.secrets {
+                secrets.unmask_faults();
+            }
         }
         // A line that is still high pends again.
         self.take_lines();

@@ -32,6 +32,14 @@ const WIDEST_SPAN: u32 = 4096;
 
 const PC: usize = 15;
 const SP: u8 = 13;
+/// CONTROL: thread mode uses the process stack.
+const SPSEL: u32 = 2;
+/// CONTROL: there is floating-point state.
+const FPCA: u32 = 4;
+/// Of a frame: its status says that it was aligned.
+const ALIGNED: u32 = 1 << 9;
+/// Bytes of a frame without floating-point state.
+const FRAME_BYTES: u32 = 32;
 
 /// What the core holds before an instruction.
 #[derive(Clone, Copy)]
@@ -42,10 +50,27 @@ pub struct Before<'a> {
     pub calls: &'a [Call],
     /// ITSTATE.
     pub it: u8,
+    pub special: Special,
     /// What becomes of a value in a device's register.
     pub flow: &'a dyn Fn(u32) -> Flow,
     /// Where floating-point state waits to be stacked.
     pub reserved: Option<u32>,
+}
+
+/// Registers that MRS reads and MSR writes.
+#[derive(Clone, Copy)]
+pub struct Special {
+    pub privileged: bool,
+    /// PRIMASK and FAULTMASK.
+    pub masks: [bool; 2],
+    pub basepri: u8,
+    /// The priority bits that there are.
+    pub priority_mask: u8,
+    pub control: u8,
+    /// The stack pointer that R13 is not, and whether R13 is the process stack's.
+    pub other_sp: u32,
+    pub on_process_stack: bool,
+    pub in_handler: bool,
 }
 
 /// Which flags are secret.
@@ -81,8 +106,16 @@ pub struct Secrets {
     /// The instruction that set them, and the one that is looked at.
     flags_at: u32,
     here: u32,
-    /// The former, of what exceptions interrupted, by the frame.
-    stacked: HashMap<u32, u32>,
+    /// The former, and CONTROL, of what exceptions interrupted, by the frame.
+    stacked: HashMap<u32, (u32, (u32, Origins))>,
+    /// PRIMASK, FAULTMASK, BASEPRI and CONTROL, and the stack pointer that R13 is not.
+    primask: (u32, Origins),
+    faultmask: (u32, Origins),
+    basepri: (u32, Origins),
+    control: (u32, Origins),
+    other_sp: (u32, Origins),
+    /// Of all that was written to the system control space, which makes all of it secret.
+    system: Origins,
     s: [u32; 32],
     s_from: [Origins; 32],
     /// FPSCR.
@@ -117,6 +150,12 @@ impl Secrets {
             flags_at: 0,
             here: 0,
             stacked: HashMap::new(),
+            primask: (0, 0),
+            faultmask: (0, 0),
+            basepri: (0, 0),
+            control: (0, 0),
+            other_sp: (0, 0),
+            system: 0,
             s: [0; 32],
             s_from: [0; 32],
             conditions: 0,
@@ -193,6 +232,25 @@ impl Secrets {
     #[cfg(test)]
     pub fn set_status(&mut self, secret: u32) {
         self.write_status(secret, 1, u32::MAX);
+    }
+
+    /// PRIMASK, FAULTMASK, BASEPRI, CONTROL, and the stack pointer that R13 is not.
+    #[cfg(test)]
+    pub const fn of_special(&self) -> [u32; 5] {
+        [
+            self.primask.0,
+            self.faultmask.0,
+            self.basepri.0,
+            self.control.0,
+            self.other_sp.0,
+        ]
+    }
+
+    #[cfg(test)]
+    pub fn set_special(&mut self, secret: [u32; 5]) {
+        let [primask, faultmask, basepri, control, other_sp] = secret.map(|bits| (bits, 1));
+        (self.primask, self.faultmask) = (primask, faultmask);
+        (self.basepri, self.control, self.other_sp) = (basepri, control, other_sp);
     }
 
     #[cfg(test)]
@@ -351,18 +409,24 @@ impl Secrets {
             }
             Kind::Bl => self.set(14, 0, 0),
             Kind::Mrs => {
-                let secret = if op.imm < 8 && op.imm & 4 == 0 {
-                    self.status()
-                } else {
-                    0
-                };
-                self.set(op.rd, secret, self.flags.from);
+                let (secret, from) = self.special_register(core, op.imm);
+                self.set(op.rd, secret, from);
             }
             Kind::Msr if op.imm < 4 => {
                 let (secret, from) = self.of(op.rn);
                 let mask = if op.ra & 2 != 0 { 0xf800_0000 } else { 0 }
                     | if op.ra & 1 != 0 { 0xf_0000 } else { 0 };
                 self.write_status(secret, from, mask);
+            }
+            Kind::Msr if core.special.privileged => self.write_special_register(core, op),
+            Kind::Cps if core.special.privileged => {
+                let now = u32::from(op.ra != 0);
+                if op.imm & 2 != 0 {
+                    self.mask(core, 0, Word::public(now), 0);
+                }
+                if op.imm & 1 != 0 {
+                    self.mask(core, 1, Word::public(now), 0);
+                }
             }
             kind if kind.is_float() => self.float(core, pc, op),
             _ => {}
@@ -680,13 +744,17 @@ impl Secrets {
             let (secret, from) = self.load_from(core, word, Width::Word);
             return (secret >> bit & 1, from);
         }
+        let all = u32::MAX >> (32 - 8 * width.bytes());
+        if self.system != 0 && is_system(address) {
+            return (all, self.system);
+        }
         if self.masters != 0 && (core.flow)(address) == Flow::Derived {
-            return (u32::MAX >> (32 - 8 * width.bytes()), self.masters);
+            return (all, self.masters);
         }
         let register = self.devices.get(&(address & !3));
         let (secret, from) = register.copied().unwrap_or_default();
         let lane = secret >> (8 * (address & 3));
-        (lane & u32::MAX >> (32 - 8 * width.bytes()), from)
+        (lane & all, from)
     }
 
     fn store(
@@ -782,7 +850,11 @@ impl Secrets {
         }
         let lanes = u32::MAX >> (32 - 8 * width.bytes());
         let up = 8 * (address & 3);
-        if secret & lanes != 0 {
+        if secret & lanes != 0 && is_system(address) {
+            self.finds.note_device(address, from);
+            self.find(core, self.here, Decides::Exception, from, None);
+            self.system |= from;
+        } else if secret & lanes != 0 {
             match (core.flow)(address) {
                 Flow::Register => self.finds.note_device(address, from),
                 Flow::Pointer => self.find(core, pc, Decides::Pointer, from, None),
@@ -934,25 +1006,170 @@ impl Secrets {
         self.multiple(core, entry.address, &entry.op, list, start, None);
     }
 
+    // Special registers (B5.2.2 and B5.2.3).
+
+    fn special_register(&self, core: &Before<'_>, number: u32) -> (u32, Origins) {
+        let [main, process] = self.stack_pointers(core);
+        match number {
+            0..=7 if number & 4 == 0 => (self.status(), self.flags.from),
+            20 => self.control,
+            _ if !core.special.privileged => (0, 0),
+            8 => main,
+            9 => process,
+            16 => self.primask,
+            17 | 18 => self.basepri,
+            19 => self.faultmask,
+            _ => (0, 0),
+        }
+    }
+
+    /// The main one and the process's.
+    fn stack_pointers(&self, core: &Before<'_>) -> [(u32, Origins); 2] {
+        let now = self.of(SP);
+        if core.special.on_process_stack {
+            [self.other_sp, now]
+        } else {
+            [now, self.other_sp]
+        }
+    }
+
+    /// MSR to all but the flags.
+    #[cold]
+    fn write_special_register(&mut self, core: &Before<'_>, op: &Op) {
+        let (value, from) = (self.word(core.regs, op.rn), self.of(op.rn).1);
+        match op.imm {
+            8 | 9 if (op.imm == 9) == core.special.on_process_stack => {
+                self.set(SP, value.secret, from);
+            }
+            8 | 9 => {
+                let now = Word::new(core.special.other_sp, self.other_sp.0);
+                self.other_sp = self.in_doubt(now, self.other_sp.1, value, from, !3);
+            }
+            16 => self.mask(core, 0, value, from),
+            19 => self.mask(core, 1, value, from),
+            17 | 18 => {
+                let mask = u32::from(core.special.priority_mask);
+                let now = Word::new(core.special.basepri.into(), self.basepri.0);
+                let (mut new, all) = (value.and(Word::public(mask)), from | self.basepri.1);
+                let depends = now.secret != 0 || value.secret & 0xff != 0;
+                if op.imm == 18 && depends {
+                    // Whether it is written depends on both.
+                    new.secret |= now.secret | now.value ^ new.value;
+                }
+                self.basepri = self.in_doubt(now, self.basepri.1, new, all, mask);
+                self.decides_exceptions(core, self.basepri);
+            }
+            20 => self.write_control(core, value, from),
+            _ => {}
+        }
+    }
+
+    /// PRIMASK or FAULTMASK is set.
+    fn mask(&mut self, core: &Before<'_>, number: usize, value: Word, from: Origins) {
+        let old = [self.primask, self.faultmask][number];
+        let now = Word::new(core.special.masks[number].into(), old.0);
+        let mut value = value;
+        if number == 1 && value.most() & 1 != 0 {
+            // In some handlers it can only be cleared, and stays what it is.
+            value.secret |= now.secret;
+        }
+        let new = self.in_doubt(now, old.1, value, from, 1);
+        if number == 0 {
+            self.primask = new;
+        } else {
+            self.faultmask = new;
+        }
+        self.decides_exceptions(core, new);
+    }
+
+    /// What is written to a register; it may stay what it is where it is in doubt whether that
+    /// happens.
+    fn in_doubt(
+        &self,
+        now: Word,
+        now_from: Origins,
+        new: Word,
+        from: Origins,
+        mask: u32,
+    ) -> (u32, Origins) {
+        let (mut secret, mut from) = (new.secret & mask, from);
+        if let Some(doubt) = self.doubt {
+            secret = (new.secret | now.secret | now.value ^ new.value) & mask;
+            from |= now_from | doubt;
+        }
+        (secret, if secret == 0 { 0 } else { from })
+    }
+
+    fn decides_exceptions(&mut self, core: &Before<'_>, (secret, from): (u32, Origins)) {
+        if secret != 0 {
+            self.find(core, self.here, Decides::Exception, from, None);
+        }
+    }
+
+    /// CONTROL decides which stack is used, whether accesses are privileged, and whether
+    /// floating-point state is stacked.
+    fn write_control(&mut self, core: &Before<'_>, value: Word, from: Origins) {
+        let now = Word::new(core.special.control.into(), self.control.0);
+        let mut value = value;
+        if core.special.in_handler {
+            value.secret &= !SPSEL;
+        }
+        self.control = self.in_doubt(now, self.control.1, value, from, 7);
+        let (secret, from) = self.control;
+        if secret & SPSEL != 0 {
+            let span = (core.special.other_sp, core.regs.r[13]);
+            let span = (span.0.min(span.1), span.0.max(span.1));
+            self.find_over(core, self.here, Decides::Address, from, None, span);
+            let (one, other) = (self.of(SP), self.other_sp);
+            let differ = one.0 | other.0 | core.regs.r[13] ^ core.special.other_sp;
+            let all = (differ, from | one.1 | other.1);
+            self.set(SP, all.0, all.1);
+            self.other_sp = all;
+        }
+        self.decides_exceptions(core, (secret & !SPSEL, from));
+    }
+
+    /// R13 becomes the other stack pointer.
+    pub fn switch_stack(&mut self) {
+        let now = self.of(SP);
+        let (secret, from) = std::mem::replace(&mut self.other_sp, now);
+        self.r[SP as usize] = secret;
+        self.from[SP as usize] = from;
+        self.copies.write(SP as usize);
+    }
+
     // Exceptions (B1.5.6 to B1.5.8).
 
     /// The frame of an exception goes to the stack.
     pub fn stack(&mut self, core: &Before<'_>, frame: u32) {
+        let sp = self.word(core.regs, SP);
+        let aligns = sp.secret & 4;
+        if sp.secret != 0 {
+            let from = self.of(SP).1;
+            let first = further(sp, frame.wrapping_sub(sp.value));
+            self.find_address(core, self.here, first, from, Width::Word);
+            self.store_somewhere(core, self.here, first, from, FRAME_BYTES);
+            self.set(SP, first.secret, from);
+        }
         let places = words_from(frame);
         for (register, at) in [0, 1, 2, 3, 12, 14].into_iter().zip(places) {
             let (secret, from) = self.of(register);
             self.store_to(core, 0, at, secret, from, Width::Word);
         }
         self.store_to(core, 0, frame.wrapping_add(24), 0, 0, Width::Word);
-        let status = self.status();
+        let status = self.status() | aligns << 7;
         let at = frame.wrapping_add(28);
-        self.store_to(core, 0, at, status, self.flags.from, Width::Word);
-        self.stacked.insert(frame, self.flags_at);
-        self.set(14, 0, 0);
+        let from = self.flags.from | self.of(SP).1;
+        self.store_to(core, 0, at, status, from, Width::Word);
+        self.stacked.insert(frame, (self.flags_at, self.control));
+        // What it selects shows in the value that returns.
+        let (secret, from) = self.control;
+        self.set(14, (secret & SPSEL) << 1 | (secret & FPCA) << 2, from);
+        self.control.0 &= !(SPSEL | FPCA);
     }
 
-    /// It comes back from there.
-    pub fn unstack(&mut self, core: &Before<'_>, frame: u32) {
+    /// It comes back from there, and the stack pointer comes to be `top`.
+    pub fn unstack(&mut self, core: &Before<'_>, frame: u32, top: u32, process: bool) {
         let places = words_from(frame);
         for (register, at) in [0, 1, 2, 3, 12, 14].into_iter().zip(places) {
             let (secret, from) = self.load_from(core, at, Width::Word);
@@ -960,7 +1177,27 @@ impl Secrets {
         }
         let (secret, from) = self.load_from(core, frame.wrapping_add(28), Width::Word);
         self.write_status(secret, from, u32::MAX);
-        self.flags_at = self.stacked.remove(&frame).unwrap_or(self.here);
+        let pointer = if process { self.other_sp } else { self.of(SP) };
+        if pointer.0 | secret & ALIGNED != 0 {
+            let sum = further(Word::new(frame, pointer.0), top.wrapping_sub(frame));
+            let new = (sum.secret | (secret & ALIGNED) >> 7, pointer.1 | from);
+            if process {
+                self.other_sp = new;
+            } else {
+                self.set(SP, new.0, new.1);
+            }
+        }
+        let before = self.stacked.remove(&frame);
+        let (flags_at, control) = before.unwrap_or((self.here, (0, 0)));
+        self.flags_at = flags_at;
+        self.control.0 &= !(SPSEL | FPCA);
+        self.control.0 |= control.0;
+        self.control.1 |= control.1;
+    }
+
+    /// FAULTMASK is cleared by a return.
+    pub fn unmask_faults(&mut self) {
+        self.faultmask = (0, 0);
     }
 }
 
@@ -992,6 +1229,11 @@ fn skipping_takes_as_long(core: &Before<'_>, pc: u32, op: &Op) -> bool {
         at = at.wrapping_add(u32::from(next.length));
     }
     false
+}
+
+/// The system control space: exceptions, `SysTick`, the processor's settings (B3.2).
+fn is_system(address: u32) -> bool {
+    address >> 12 == 0xe_000e
 }
 
 /// An address so many bytes behind another.
@@ -1035,7 +1277,11 @@ pub struct Read {
     bytes: Vec<u8>,
     secret: Vec<u8>,
     origins: Vec<Origins>,
+    /// Of what was read last, which may go to a device, and of all before it.
+    latest: Origins,
     all: Origins,
+    /// What has gone to a device, by its register.
+    left: Vec<(u32, Origins)>,
 }
 
 impl Memories for Masters<'_> {
@@ -1049,7 +1295,8 @@ impl Memories for Masters<'_> {
         let secret = last.secret.iter().zip(&last.origins);
         let from = secret.filter(|&(&mask, _)| mask != 0);
         let all = from.fold(0, |all, (_, origins)| all | origins);
-        last.all |= all;
+        let before = std::mem::replace(&mut last.latest, all);
+        last.all |= before;
         last.bytes.clone_from(&bytes);
         Some(bytes)
     }
@@ -1059,7 +1306,7 @@ impl Memories for Masters<'_> {
             return false;
         }
         let last = self.last.borrow();
-        let all = self.secrets.masters | last.all;
+        let all = self.secrets.masters | last.all | last.latest;
         let is_copy = data == last.bytes;
         for (offset, at) in (address..).take(data.len()).enumerate() {
             if let Some(at) = self.memory.place(at) {
@@ -1077,6 +1324,14 @@ impl Memories for Masters<'_> {
         true
     }
 
+    fn leaves_by(&self, register: u32) {
+        let mut last = self.last.borrow_mut();
+        let from = std::mem::take(&mut last.latest);
+        if from != 0 {
+            last.left.push((register, from));
+        }
+    }
+
     fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
         self.memory.write_flash(address, data)
     }
@@ -1088,6 +1343,10 @@ impl Memories for Masters<'_> {
 
 impl Drop for Masters<'_> {
     fn drop(&mut self) {
-        self.secrets.masters |= self.last.borrow().all;
+        let last = self.last.get_mut();
+        self.secrets.masters |= last.all | last.latest;
+        for (register, from) in last.left.drain(..) {
+            self.secrets.finds.note_device(register, from);
+        }
     }
 }

@@ -20,7 +20,7 @@ pub use chip::{Chip, ChipError};
 pub use fault::{Caller, Fault, FaultKind};
 pub use i2c::I2c;
 pub use image::{Image, ImageError};
-pub use memories::Memories;
+pub use memories::{Based, Memories};
 pub use observe::Observer;
 pub use symbols::Symbols;
 pub use time::{Cycles, FineHertz, Hertz, Pace, Picoseconds, Timeline, divide};

@@ -40,6 +40,8 @@ pub enum Decides {
     Time,
     /// The address that a bus master other than the core reads or writes.
     Pointer,
+    /// When or whether an exception or interrupt is taken, or where it goes.
+    Exception,
 }
 
 impl Decides {
@@ -53,6 +55,7 @@ impl Decides {
             Self::Address => "address",
             Self::Time => "time",
             Self::Pointer => "pointer",
+            Self::Exception => "exception",
         }
     }
 }
@@ -98,8 +101,8 @@ pub struct Report {
     /// Conditional branches, and IT instructions, that went the same way every time: their address,
     /// and whether that was the taken way.
     pub one_way: Vec<(u32, bool)>,
-    /// Device registers that secrets were written to, with those secrets: what a device makes of
-    /// them is not followed.
+    /// Device registers that secrets were written to, or that a device has read them by, with those
+    /// secrets: what a device makes of them is not followed.
     pub devices: BTreeMap<u32, Origins>,
     /// Stores whose address depends on a secret so widely that not all of what they may change is
     /// marked.

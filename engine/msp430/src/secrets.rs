@@ -44,14 +44,17 @@ struct Operand {
 
 /// Bits that depend on secrets, and what was found.
 pub(crate) struct Secrets {
-    /// Of SR only the arithmetic flags can be secret.
+    /// Of SR only the arithmetic flags.
     r: [u16; 16],
     from: [Origins; 16],
+    /// Of the rest of SR.
+    status: (u16, Origins),
     /// The instruction that set the flags, and the one that is looked at.
     flags_at: u16,
     here: u16,
-    /// The former, of what interrupts interrupted, by the place of SR on the stack.
-    stacked: HashMap<u16, u16>,
+    /// The former, and the rest of SR, of what interrupts interrupted, by the place of SR on the
+    /// stack.
+    stacked: HashMap<u16, (u16, u16)>,
     /// A mask for each byte of the address space, and where it comes from; the latter counts only
     /// where the mask is not zero.
     bytes: Box<[u8; 0x10000]>,
@@ -180,6 +183,7 @@ impl Secrets {
         Self {
             r: [0; 16],
             from: [0; 16],
+            status: (0, 0),
             flags_at: 0,
             here: 0,
             stacked: HashMap::new(),
@@ -229,13 +233,12 @@ impl Secrets {
 
     #[cfg(test)]
     pub fn of_register(&self, number: usize) -> u16 {
-        self.r[number]
+        self.whole(number).0
     }
 
     #[cfg(test)]
     pub fn set_register(&mut self, number: usize, secret: u16) {
-        self.r[number] = secret;
-        self.from[number] = 1;
+        self.set(number as u8, secret, 1, false);
     }
 
     #[cfg(test)]
@@ -460,7 +463,11 @@ impl Secrets {
                 let sp = core.state.registers[SP];
                 let (status, from) = self.load(sp, false);
                 self.set(SR as u8, status, from, false);
-                self.flags_at = self.stacked.remove(&sp).unwrap_or(self.here);
+                let (flags_at, kept) = self.stacked.remove(&sp).unwrap_or((self.here, 0));
+                if self.status.0 & !kept != 0 {
+                    self.decides_interrupts(core);
+                }
+                self.flags_at = flags_at;
                 let (pc, from) = self.load(sp.wrapping_add(2), false);
                 if pc != 0 {
                     self.find(core, Decides::Target, from);
@@ -496,10 +503,12 @@ impl Secrets {
     pub fn accept(&mut self, core: &Before<'_>) {
         let sp = core.state.registers[SP];
         self.store(core, sp.wrapping_sub(2), 0, 0, 0, false);
-        let (status, from) = (self.r[SR], self.from[SR]);
-        self.stacked.insert(sp.wrapping_sub(4), self.flags_at);
+        let (status, from) = self.whole(SR);
+        let kept = (self.flags_at, self.status.0);
+        self.stacked.insert(sp.wrapping_sub(4), kept);
         self.store(core, sp.wrapping_sub(4), 0, status.into(), from, false);
         self.r[SR] = 0;
+        self.status.0 &= status::SCG0;
     }
 
     /// A DMA transfer.
@@ -548,17 +557,34 @@ impl Secrets {
         self.r[SR] & bits != 0
     }
 
+    /// What SR says of interrupts, of the core and of clocks is written, and depends on a secret.
+    fn decides_interrupts(&mut self, core: &Before<'_>) {
+        if self.status.0 & (status::GIE | status::POWER) != 0 {
+            self.find(core, Decides::Exception, self.status.1);
+        }
+    }
+
     // Registers and memory.
+
+    /// The secret bits of a register, SR as a whole.
+    fn whole(&self, number: usize) -> (u16, Origins) {
+        let (secret, from) = (self.r[number], self.from[number]);
+        if number == SR && self.status.0 != 0 {
+            return (secret | self.status.0, from | self.status.1);
+        }
+        (secret, from)
+    }
 
     fn register(&self, core: &Before<'_>, number: u8, byte: bool) -> Operand {
         let number = usize::from(number);
         let mask = if byte { 0xff } else { 0xffff };
+        let (secret, from) = self.whole(number);
         Operand {
             word: Word::new(
                 u32::from(core.value(number) & mask),
-                u32::from(self.r[number] & mask),
+                u32::from(secret & mask),
             ),
-            from: self.from[number],
+            from,
             address: 0,
             address_secret: 0,
         }
@@ -571,6 +597,8 @@ impl Secrets {
             PC | CG => 0,
             SR => {
                 self.flags_at = self.here;
+                let rest = secret & !ARITHMETIC & if byte { 0xff } else { 0xffff };
+                self.status = (rest, if rest == 0 { 0 } else { from });
                 secret & ARITHMETIC
             }
             _ if byte => secret & 0xff,
@@ -795,12 +823,10 @@ impl Secrets {
         let d = match destination {
             Destination::Register(number) => {
                 let mask = if byte { 0xff } else { 0xffff };
+                let (secret, from) = self.whole(number.into());
                 Operand {
-                    word: Word::new(
-                        u32::from(register(number) & mask),
-                        u32::from(self.r[usize::from(number)] & mask),
-                    ),
-                    from: self.from[usize::from(number)],
+                    word: Word::new(u32::from(register(number) & mask), u32::from(secret & mask)),
+                    from,
                     address: 0,
                     address_secret: 0,
                 }
@@ -885,6 +911,10 @@ impl Secrets {
             }
             Destination::Register(number) => {
                 self.set(number, result.secret as u16, from, byte);
+                // Otherwise they stay what they are.
+                if usize::from(number) == SR && x.secret != 0 {
+                    self.decides_interrupts(core);
+                }
             }
             _ => {
                 let from = from | d.from;
@@ -1017,6 +1047,9 @@ impl Secrets {
                 self.find(core, Decides::Target, from);
             }
             self.set(number, result.secret as u16, from, byte);
+            if usize::from(number) == SR {
+                self.decides_interrupts(core);
+            }
         } else {
             let Operand {
                 address,

@@ -728,6 +728,7 @@ impl NrfRadio {
         };
         let read = |from: u32, length: usize| {
             let bytes = memory.read(at.wrapping_add(from), length as u32);
+            memory.leaves_by(PACKETPTR);
             bytes.filter(|_| at >= 0x2000_0000).ok_or_else(missing)
         };
         if self.mode.foreign_preamble.is_some() {
@@ -780,6 +781,9 @@ impl NrfRadio {
             u32::from(read(s0, 1)?[0]) & ((1 << length_bits) - 1)
         };
         let payload = length.min(limits & 0xff) + (limits >> 8 & 0xff);
+        // Nothing becomes of it here, but that it is read.
+        let fields = s0 + u32::from(length_bits > 0) + u32::from(s1_bits > 0);
+        let _ = read(0, (fields + payload) as usize);
         let bits = u64::from(8 * s0 + length_bits + s1_bits + 8 * payload);
         let check = u64::from(self.register(CRCCNF) & 3);
         let bit = self.mode.byte.0 / 8;

@@ -59,6 +59,7 @@ const FREQUENCY: u32 = 0x524;
 const RX_PTR: u32 = 0x534;
 const RX_MAXCNT: u32 = 0x538;
 const RX_AMOUNT: u32 = 0x53c;
+const TX_PTR: u32 = 0x544;
 const TX_MAXCNT: u32 = 0x548;
 const TX_AMOUNT: u32 = 0x54c;
 
@@ -72,8 +73,9 @@ pub struct NrfSerial {
     held: [u32; 0x40],
     /// The end of a byte, a transfer or an address.
     due: Cycles,
-    /// Bytes to store in RAM.
+    /// Bytes to store in RAM, and to fetch from there.
     wanted: u32,
+    sent: u32,
 }
 
 impl Default for NrfSerial {
@@ -87,6 +89,7 @@ impl Default for NrfSerial {
             held,
             due: Cycles::NEVER,
             wanted: 0,
+            sent: 0,
         }
     }
 }
@@ -123,6 +126,7 @@ impl NrfSerial {
     fn start_transfer(&mut self, now: Cycles) {
         let [received, sent] = [RX_MAXCNT, TX_MAXCNT].map(|offset| self.register(offset));
         self.events.happen(STARTED);
+        self.sent = sent;
         self.due = Cycles(now.0 + self.bits(8 * u64::from(received.max(sent)).max(1)));
     }
 
@@ -139,15 +143,20 @@ impl NrfSerial {
         }
     }
 
-    /// Store what a DMA transfer received; return whether there was anything.
+    /// Fetch what a DMA transfer sends, and store what it received; return whether there was
+    /// anything. Nothing is there to take what is sent.
     ///
     /// # Errors
     /// The buffer is not in RAM.
     pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
+        let sent = std::mem::take(&mut self.sent);
+        if sent > 0 && memory.read(self.register(TX_PTR), sent).is_some() {
+            memory.leaves_by(TX_PTR);
+        }
         let count = std::mem::take(&mut self.wanted);
         let at = self.register(RX_PTR);
         if count == 0 {
-            return Ok(false);
+            return Ok(sent > 0);
         }
         if memory.write(at, &vec![0xff; count as usize]) {
             return Ok(true);
@@ -175,11 +184,11 @@ impl Nrf for NrfSerial {
             START if self.is_spi() => self.start_transfer(now),
             // A start condition, an address of 8 bits, and the acknowledgment that does not come.
             START_RX | START_TX if self.is_i2c() => {
-                self.events.happen(if number == START_RX {
-                    STARTED
-                } else {
-                    TXSTARTED
-                });
+                let sends = number == START_TX;
+                self.events.happen(if sends { TXSTARTED } else { STARTED });
+                if sends && self.register(ENABLE) == TWIM {
+                    self.sent = self.register(TX_MAXCNT);
+                }
                 self.due = Cycles(now.0 + self.bits(10));
             }
             STOP => {
@@ -241,7 +250,8 @@ impl Nrf for NrfSerial {
     }
 
     fn next_event(&self) -> Cycles {
-        if self.wanted > 0 {
+        // What is fetched may wait for the end.
+        if self.wanted > 0 || self.sent > 0 && self.due == Cycles::NEVER {
             return Cycles(0);
         }
         self.due

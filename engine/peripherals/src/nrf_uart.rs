@@ -46,6 +46,8 @@ const OVERRUN: u32 = 1;
 /// SHORTS: after a full buffer, start the next one or stop.
 const ENDRX_STARTRX: u32 = 1 << 5;
 const ENDRX_STOPRX: u32 = 1 << 6;
+/// The register that holds where the DMA fetches.
+const TXD_PTR: u32 = 0x544;
 /// CONFIG: parity, and two stop bits.
 const PARITY: u32 = 7 << 1;
 const TWO_STOP_BITS: u32 = 1 << 4;
@@ -197,6 +199,7 @@ impl NrfUart {
             let Buffer { start, length, .. } = self.tx;
             let bytes = Some(start).filter(|&at| at >= RAM || length == 0);
             let bytes = bytes.and_then(|at| memory.read(at, length));
+            memory.leaves_by(TXD_PTR);
             let character = self.character();
             for byte in bytes.ok_or_else(|| missing("TXD", start))? {
                 self.line.send(byte, now, character);

@@ -252,7 +252,9 @@ fn copy(
     to: u32,
     size: u32,
 ) -> bool {
-    let value = match memory.read(from, size) {
+    let bytes = memory.read(from, size);
+    let is_memory = bytes.is_some();
+    let value = match bytes {
         Some(bytes) => bytes
             .iter()
             .rev()
@@ -262,7 +264,13 @@ fn copy(
             None => return false,
         },
     };
-    memory.write(to, &value.to_le_bytes()[..size as usize]) || registers(to, Some(value)).is_some()
+    if memory.write(to, &value.to_le_bytes()[..size as usize]) {
+        return true;
+    }
+    if is_memory {
+        memory.leaves_by(to);
+    }
+    registers(to, Some(value)).is_some()
 }
 
 fn pair(offset: u32) -> usize {

@@ -119,7 +119,7 @@ impl Secrets {
     pub fn before(&mut self, core: &Before<'_>, op: Op) {
         if op.kind >= Kind::Csrrw && op.kind <= Kind::Csrrci {
             self.pass(core, 0);
-            self.csr(op);
+            self.csr(core, op);
             return;
         }
         let a = self.word(core, op.rs1);
@@ -266,7 +266,7 @@ impl Secrets {
         self.set(op.rd, secret, from);
     }
 
-    fn csr(&mut self, op: Op) {
+    fn csr(&mut self, core: &Before<'_>, op: Op) {
         let number = op.imm as u32;
         let (operand, by) = if op.kind >= Kind::Csrrwi {
             (0, 0)
@@ -291,6 +291,9 @@ impl Secrets {
         } else if operand != 0 {
             self.csrs |= by;
             self.finds.note_device(number, by);
+            if decides_exceptions(number) {
+                self.find(core, Decides::Exception, by, None);
+            }
         }
     }
 
@@ -478,6 +481,15 @@ impl Secrets {
             self.finds.note_device(address.value, from);
         }
     }
+}
+
+/// Whether a CSR decides when exceptions are taken, or where they go: `mstatus`, `mie`, `mtvec`,
+/// `mip`, memory protection, and the interrupt controller's (Xh3irq).
+const fn decides_exceptions(number: u32) -> bool {
+    matches!(
+        number,
+        0x300 | 0x304 | 0x305 | 0x344 | 0x3a0..=0x3a3 | 0x3b0..=0x3bf | 0xbd0..=0xbe5
+    )
 }
 
 const fn lanes(width: Width) -> u32 {

@@ -152,7 +152,8 @@ class Use:
     """The instruction that set the flags which decide; otherwise the same."""
     decides: str
     """branch, condition (of an IT block), select (an IT block that takes as long to skip), target
-    (of a branch), address, time (the instruction's own) or pointer (of DMA)."""
+    (of a branch), address, time (the instruction's own), pointer (of DMA) or exception (when or
+    whether one is taken)."""
     secret_bytes: tuple[tuple[str, int, int], ...]
     """The secret bytes that its operand can come from: name, first and last."""
     times: int
@@ -273,7 +274,8 @@ class Followed:
     """Number of different instructions executed."""
     one_way: tuple[OneWay, ...] = ()
     devices: tuple[str, ...] = ()
-    """Device registers that secrets were written to; what devices make of them is not followed."""
+    """Device registers that secrets were written to, or that devices fetched them by; what devices
+    make of them is not followed."""
     lost: tuple[int, ...] = ()
     """Stores to so wide a range of secret addresses that following lost what they may change."""
     widened: tuple[str, ...] = ()

@@ -274,12 +274,79 @@ impl Pair {
                 );
             }
             self.compared += 1;
+            if self
+                .first
+                .secrets
+                .as_ref()
+                .is_some_and(|now| now.control.0 & 1 != 0)
+            {
+                // What instructions may do is a decision that was found.
+                return;
+            }
             for ((x, y), mask) in x.registers.iter().zip(&y.registers).zip(&said.registers) {
                 self.precise.0 += mask.count_ones();
                 self.precise.1 += ((x ^ y) & mask).count_ones();
             }
         }
     }
+}
+
+/// What goes to a special register, and comes back.
+#[test]
+fn what_special_registers_hold_was_said_to_be_secret() {
+    let mut pair = Pair::new(0x5eed_5bec_1a10_0001);
+    for register in 0..13_u16 {
+        for number in [8, 9, 16, 20] {
+            let write = [0xf380 | register, 0x8800 | number];
+            let read = [0xf3ef, 0x8000 | ((register + 1) % 13) << 8 | number];
+            for _ in 0..40 {
+                pair.compare(&bytes(&[write[0], write[1], read[0], read[1]]), 2);
+                // CPSIE or CPSID in between, and PUSH behind it.
+                let mask = 0xb662 | (register & 1) << 4;
+                let code = [write[0], write[1], mask, read[0], read[1], 0xb403];
+                pair.compare(&bytes(&code), 4);
+            }
+        }
+    }
+    assert!(pair.compared > 5_000, "{} compared", pair.compared);
+}
+
+#[test]
+fn secrets_that_decide_exceptions_are_found() {
+    let mut core = new_core();
+    // LDR R0, [R0]; MSR PRIMASK, R0; MRS R1, PRIMASK; CMP R1, #0; BNE +0;
+    // MSR CONTROL, R0
+    let code: [u16; 9] = [
+        0x6800, 0xf380, 0x8810, 0xf3ef, 0x8110, 0x2900, 0xd1ff, 0xf380, 0x8814,
+    ];
+    core.load_image(START, &bytes(&code)).expect("memory");
+    core.load_image(DATA.start, &[7; 4]).expect("memory");
+    core.reset(START, DATA.end, START | 1);
+    core.set_register(0, DATA.start);
+    let secret = Piece {
+        address: DATA.start,
+        length: 4,
+        origin: 4,
+    };
+    core.follow_secrets(&[secret]).expect("memory");
+    core.find_uses(true);
+    for _ in 0..6 {
+        assert!(step(&mut core));
+    }
+    let uses = core.secrets().expect("they are followed").uses;
+    let found: Vec<_> = uses
+        .keys()
+        .map(|&(at, what)| ((at - START) / 2, what))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (1, Decides::Exception),
+            (6, Decides::Branch),
+            (7, Decides::Address),
+            (7, Decides::Exception),
+        ]
+    );
 }
 
 /// Whether an instruction leaves the place of the stack and power modes alone.

@@ -104,6 +104,8 @@ struct State {
     registers: [u32; 15],
     status: u32,
     floats: [u32; 33],
+    /// PRIMASK, FAULTMASK, BASEPRI, CONTROL, and the stack pointer that R13 is not.
+    special: [u32; 5],
     data: Vec<u8>,
 }
 
@@ -125,6 +127,13 @@ impl State {
             registers,
             status: random.next() & 0xf80f_0000,
             floats,
+            special: [
+                random.below(2),
+                random.below(2),
+                random.below(8) << 5,
+                random.below(2) << 1,
+                DATA + 0x200 + random.below(0x20) * 8,
+            ],
             data: (0..DATA_BYTES).map(|_| random.next() as u8).collect(),
         }
     }
@@ -135,6 +144,7 @@ impl State {
             registers: std::array::from_fn(|_| random.mask()),
             status: random.mask() & 0xf80f_0000,
             floats: std::array::from_fn(|_| random.mask()),
+            special: [1, 1, 0xe0, 0, 0x1c].map(|bits| random.mask() & bits),
             data: Vec::new(),
         };
         masks.registers[13] = 0;
@@ -164,11 +174,13 @@ impl State {
         let registers = pairs(&self.registers, &masks.registers, &mut turn);
         let floats = pairs(&self.floats, &masks.floats, &mut turn);
         let status = turn(self.status, masks.status);
+        let special = pairs(&self.special, &masks.special, &mut turn);
         let data = self.data.iter().zip(&masks.data);
         Self {
             registers: registers.try_into().expect("as many"),
             status,
             floats: floats.try_into().expect("as many"),
+            special: special.try_into().expect("as many"),
             data: data
                 .map(|(&v, &m)| turn(u32::from(v), u32::from(m)) as u8)
                 .collect(),
@@ -176,6 +188,17 @@ impl State {
     }
 
     fn put(&self, core: &mut Core<Nothing>, it: u8) {
+        let [primask, faultmask, basepri, control, other_sp] = self.special;
+        core.forget_secrets();
+        (core.primask, core.faultmask) = (primask != 0, faultmask != 0);
+        core.basepri = basepri as u8;
+        let float = core.float_registers().is_some();
+        core.control = control as u8 | if float { FPCA } else { 0 };
+        if control & 2 != 0 {
+            core.set_main_stack_pointer(other_sp);
+        } else {
+            core.set_process_stack_pointer(other_sp);
+        }
         for (number, &value) in self.registers.iter().enumerate() {
             core.set_register(number, value);
         }
@@ -199,6 +222,17 @@ impl State {
             registers: std::array::from_fn(|number| core.register(number)),
             status: core.xpsr() & 0xf80f_0000,
             floats,
+            special: [
+                core.primask.into(),
+                core.faultmask.into(),
+                core.basepri.into(),
+                core.control.into(),
+                if core.control & 2 != 0 {
+                    core.main_stack_pointer()
+                } else {
+                    core.process_stack_pointer()
+                },
+            ],
             data: core.read_memory(DATA, DATA_BYTES).expect("memory"),
         }
     }
@@ -214,6 +248,7 @@ impl State {
         for (number, &mask) in self.floats.iter().enumerate() {
             secrets.set_float(number as u8, mask);
         }
+        secrets.set_special(self.special);
         for (offset, &mask) in self.data.iter().enumerate() {
             secrets.set_memory(at + offset, mask);
         }
@@ -227,6 +262,7 @@ impl State {
             registers: std::array::from_fn(|number| secrets.of_register(number)),
             status: secrets.of_status(),
             floats: std::array::from_fn(|number| secrets.of_float(number)),
+            special: secrets.of_special(),
             data: (0..DATA_BYTES as usize)
                 .map(|offset| secrets.of_memory(at + offset))
                 .collect(),
@@ -246,6 +282,7 @@ impl State {
         differ("r", &self.registers, &other.registers, &masks.registers)
             .or_else(|| differ("xpsr", &[self.status], &[other.status], &[masks.status]))
             .or_else(|| differ("s", &self.floats, &other.floats, &masks.floats))
+            .or_else(|| differ("special ", &self.special, &other.special, &masks.special))
             .or_else(|| {
                 differ(
                     "data+",
@@ -341,6 +378,10 @@ impl Pair {
                 return;
             }
             self.compared += 1;
+            if said.special[3] & 5 != 0 {
+                // What instructions may do, and do to FPSCR, is a decision that was found.
+                return;
+            }
             for ((x, y), mask) in x.registers.iter().zip(&y.registers).zip(&said.registers) {
                 self.precise.0 += u64::from(mask.count_ones());
                 self.precise.1 += u64::from(((x ^ y) & mask).count_ones());
@@ -450,6 +491,62 @@ fn what_differs_after_an_instruction_was_said_to_be_secret() {
 #[test]
 fn what_differs_in_a_sequence_was_said_to_be_secret() {
     compare_sequences(3_000);
+}
+
+#[test]
+fn what_special_registers_hold_was_said_to_be_secret() {
+    for timing in timings() {
+        let mut pair = Pair::new(timing, 0x5eed_5bec_1a10_0001);
+        for register in 0..13_u16 {
+            for number in [8, 9, 16, 17, 18, 19, 20] {
+                let write = [0xf380 | register, 0x8800 | number];
+                let read = [0xf3ef, 0x8000 | ((register + 1) % 13) << 8 | number];
+                for _ in 0..40 {
+                    pair.compare(&[write[0], write[1], read[0], read[1]], 0, 2);
+                    pair.compare(&read, 0, 1);
+                    let it = (pair.random.below(14) << 4 | 8) as u8;
+                    pair.compare(&[write[0], write[1], read[0], read[1]], it, 2);
+                    let masks = 0xb660 | pair.random.below(4) as u16 | (register & 1) << 4;
+                    pair.compare(&[masks, read[0], read[1]], it, 2);
+                    // CONTROL, and then what is pushed.
+                    pair.compare(&[write[0], write[1], 0xb403, read[0], read[1]], 0, 3);
+                }
+            }
+        }
+        assert!(pair.compared > 15_000, "{} compared", pair.compared);
+    }
+}
+
+#[test]
+fn secret_masks_of_exceptions_are_found_where_they_are_set() {
+    // LDR R0, [R0]; MSR PRIMASK, R0; MSR BASEPRI, R0; MSR FAULTMASK, R0; MRS R1, BASEPRI;
+    // CMP R1, #0; BNE +0; MSR CONTROL, R0 (of which bit 3 does not exist); MSR FAULTMASK, R2
+    let code = [
+        0x6800, 0xf380, 0x8810, 0xf380, 0x8811, 0xf380, 0x8813, 0xf3ef, 0x8111, 0x2900, 0xd1ff,
+        0xf380, 0x8814, 0xf382, 0x8813, 0xe7fe,
+    ];
+    assert_eq!(
+        found(Timing::CORTEX_M3, &code, &[], 9),
+        [
+            (1, Decides::Exception, None),
+            (3, Decides::Exception, None),
+            (5, Decides::Exception, None),
+            (10, Decides::Branch, None),
+            (11, Decides::Address, None),
+            (11, Decides::Exception, None),
+        ]
+    );
+}
+
+#[test]
+fn a_secret_in_the_system_control_space_decides_exceptions() {
+    // LDR R0, [R0]; STR R0, [R1]; LDR R2, [R1, #4]; CMP R2, #0; BNE +0
+    let code = [0x6800, 0x6008, 0x684a, 0x2a00, 0xd1ff, 0xe7fe];
+    let reload = 0xe000_e014;
+    assert_eq!(
+        found(Timing::CORTEX_M4, &code, &[(1, reload)], 5),
+        [(1, Decides::Exception, None), (4, Decides::Branch, None)]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds,
+    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds,
     Timeline,
 };
 use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
@@ -958,7 +958,8 @@ impl Peripherals for Cc26x0 {
         let Some(rf) = self.rf.as_mut().filter(|rf| rf.needs_memory()) else {
             return Ok(by_aes || by_flash);
         };
-        let by_rf = rf.transfer(memory, self.rtc.time(now))?;
+        let base = &|| self.parameters.instances.base(Block::Rfc).unwrap_or(0);
+        let by_rf = rf.transfer(&mut Based { memory, base }, self.rtc.time(now))?;
         Ok(by_rf || by_aes || by_flash)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::{
     Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfQspi,
@@ -703,9 +703,12 @@ impl Peripherals for Nrf52 {
     fn flow(&self, address: u32) -> Flow {
         match self.parameters.instances.find(address) {
             // RXD.PTR and TXD.PTR; PACKETPTR; ECBDATAPTR.
-            Some((Block::Uart(_), 0x534 | 0x544) | (Block::Radio | Block::Ecb, 0x504)) => {
-                Flow::Pointer
-            }
+            Some(
+                (Block::Uart(_) | Block::Serial(_), 0x534 | 0x544)
+                | (Block::Radio | Block::Ecb, 0x504),
+            ) => Flow::Pointer,
+            // AES_IV and HASH_H.
+            Some((Block::CryptoCell, 0x1440..0x1450 | 0x1640..0x1660)) => Flow::Derived,
             _ => Flow::Register,
         }
     }
@@ -716,19 +719,24 @@ impl Peripherals for Nrf52 {
         now: Cycles,
         _timeline: &Timeline,
     ) -> Result<bool, Fault> {
+        let instances = &self.parameters.instances;
+        let base = |block| instances.base(block).unwrap_or(0);
         let mut moved = false;
-        for uart in &mut self.uart {
-            moved |= uart.transfer(memory, now)?;
+        for (port, uart) in self.uart.iter_mut().enumerate() {
+            let base = &|| base(Block::Uart(port));
+            moved |= uart.transfer(&mut Based { memory, base }, now)?;
         }
         if let Some(nvmc) = &mut self.nvmc {
             moved |= nvmc.transfer(memory, now)?;
         }
         if let Some(radio) = &mut self.radio {
-            moved |= radio.transfer(memory)?;
+            let base = &|| base(Block::Radio);
+            moved |= radio.transfer(&mut Based { memory, base })?;
         }
         moved |= self.ecb.transfer(memory)? | self.saadc.transfer(memory)?;
-        for serial in &mut self.serial {
-            moved |= serial.transfer(memory)?;
+        for (number, serial) in self.serial.iter_mut().enumerate() {
+            let base = &|| base(Block::Serial(number));
+            moved |= serial.transfer(&mut Based { memory, base })?;
         }
         if let Some(cryptocell) = &mut self.cryptocell {
             moved |= cryptocell.transfer(memory, now)?;

@@ -9,6 +9,7 @@ use crate::bus::{Bus, FlashOperation, Width};
 use crate::core::Core;
 use crate::decode::{self, Action, Destination, Source};
 use crate::memory::{Region, RegionKind};
+use crate::registers::status::CPUOFF;
 use crate::registers::{PC, SP, SR};
 use crate::run::{Exit, Limits};
 
@@ -112,7 +113,7 @@ impl State {
         let mut registers = std::array::from_fn(|_| random.value());
         registers[PC] = CODE;
         registers[SP] = DATA.start + 0x40 + random.below(0x20) / 2 * 2;
-        registers[SR] = random.next() & 0x0107;
+        registers[SR] = random.next() & !CPUOFF;
         registers[3] = 0;
         Self {
             registers,
@@ -124,7 +125,7 @@ impl State {
     fn masks(random: &mut Random) -> Self {
         let mut registers = std::array::from_fn(|_| random.mask());
         (registers[PC], registers[SP], registers[3]) = (0, 0, 0);
-        registers[SR] &= 0x0107;
+        registers[SR] &= !CPUOFF;
         let dense = random.below(4);
         let data = DATA.map(|_| {
             if random.below(4) < dense {
@@ -209,9 +210,9 @@ impl State {
     }
 }
 
-/// Whether an instruction leaves power modes and the place of the stack alone.
+/// Whether an instruction leaves the place of the stack alone.
 fn is_usable(action: Action) -> bool {
-    let special = |number: u8| (1..=2).contains(&number);
+    let special = |number: u8| number == 1;
     match action {
         Action::Double(operation, source, Destination::Register(number)) => {
             (!special(number) || !operation.writes())
@@ -268,6 +269,17 @@ impl Pair {
                 leave_breakpoint,
             };
             let exit_of_other = self.second.run(limits);
+            if matches!(
+                (&exit, &exit_of_other),
+                (Exit::Asleep, Exit::Cycles) | (Exit::Cycles, Exit::Asleep)
+            ) {
+                let uses = self.first.secrets().expect("they are followed").uses;
+                let mut decided = uses.keys().map(|&(_, decides)| decides);
+                assert!(
+                    decided.any(|is| is == Decides::Exception),
+                    "{code:04x?}, step {number}: {exit:?} and {exit_of_other:?}"
+                );
+            }
             if exit != Exit::Cycles || exit_of_other != Exit::Cycles {
                 return;
             }
@@ -275,7 +287,10 @@ impl Pair {
                 let uses = self.first.secrets().expect("they are followed").uses;
                 let mut decided = uses.keys().map(|&(_, decides)| decides);
                 assert!(
-                    decided.any(|is| matches!(is, Decides::Branch | Decides::Target)),
+                    decided.any(|is| matches!(
+                        is,
+                        Decides::Branch | Decides::Target | Decides::Exception
+                    )),
                     "{code:04x?}, step {number}: nothing was found"
                 );
                 return;
@@ -385,4 +400,41 @@ fn a_secret_carry_decides_a_jump() {
     );
     assert_eq!(report.one_way, [(u32::from(CODE) + 2, false)]);
     assert_eq!(report.reached, 5);
+}
+
+#[test]
+fn a_secret_in_the_status_register_decides_interrupts() {
+    let mut core = new_core();
+    // MOV @R4, R5; MOV R5, SR; MOV SR, R6; BIT #8, R6; JZ +0; BIC #1, SR; MOV.B #64, R5; AND R5, SR
+    let code: [u16; 9] = [
+        0x4425, 0x4502, 0x4206, 0xb236, 0x2400, 0xc312, 0x4075, 0x0040, 0xf502,
+    ];
+    let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    core.load(CODE, &bytes).expect("memory");
+    core.load(DATA.start, &[0x08, 0]).expect("memory");
+    core.follow_secrets(&[Piece {
+        address: DATA.start.into(),
+        length: 1,
+        origin: 4,
+    }]);
+    core.find_uses(true);
+    for (number, value) in [(PC, CODE), (SP, 0x1100), (4, DATA.start)] {
+        core.set_register(number, value);
+    }
+    for _ in 0..8 {
+        let until = Some(core.cycles() + Cycles(1));
+        core.run(Limits {
+            until,
+            leave_breakpoint: true,
+        });
+    }
+    let report = core.secrets().expect("they are followed");
+    let found: Vec<_> = report
+        .uses
+        .iter()
+        .map(|(&(at, decides), is)| ((at as u16 - CODE) / 2, decides, is.origins))
+        .collect();
+    assert_eq!(found, [(1, Decides::Exception, 4), (4, Decides::Branch, 4)]);
+    let secrets = core.secrets.as_ref().expect("they are followed");
+    assert_eq!(secrets.of_register(SR), 0x40);
 }

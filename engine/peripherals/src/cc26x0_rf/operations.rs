@@ -11,7 +11,7 @@ use super::structures::Level::{self, Background, Foreground};
 use super::structures::operation_bytes;
 use super::structures::{Condition, Fields, Kind, Outcome, Trigger, irq, operation};
 use super::structures::{result, status};
-use super::{Cc26x0Rf, Event, Phy, Receiver, Setup, Synthesizer, absent};
+use super::{Cc26x0Rf, DBELL, Event, Phy, Receiver, Setup, Synthesizer, absent};
 
 /// Interval of RSSI samples in an energy-detection scan: 8 symbols.
 const SCAN_STEP: Picoseconds = Picoseconds(128_000_000);
@@ -526,6 +526,7 @@ impl Cc26x0Rf {
         let Some(payload) = memory.read(fields.word(16), length) else {
             return Ok(Some(status::IEEE_ERROR_PAR));
         };
+        memory.leaves_by(DBELL);
         let (has_header, has_crc) = (options & 1 != 0, options & 2 != 0);
         if has_header && payload.is_empty() {
             return Ok(Some(status::IEEE_ERROR_PAR));
