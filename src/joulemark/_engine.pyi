@@ -394,6 +394,7 @@ class Machine:
         follow: bool = False,
         resets: int = 0,
         settings: dict[str, int] | None = None,
+        surroundings: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     ) -> Machine:
         """Load an image and reset.
 
@@ -413,6 +414,8 @@ class Machine:
                 `followed`; this implies a profile and a trace. Slower.
             resets: how often a watchdog or the program may reset the chip; the next is a fault.
             settings: named chip settings at start, as listed in the chip file.
+            surroundings: what sensors find, by quantity (such as "temperature_c"): times in
+                picoseconds and values in millionths, with straight lines between them.
 
         Raises:
             ImageError: the image is for another core or does not fit the chip's memory.
@@ -775,6 +778,7 @@ class Network:
         settings: dict[str, int] | None = None,
         flash: bytes | None = None,
         device_number: int | None = None,
+        surroundings: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     ) -> int:
         """Add a machine and return its number, from 0.
 
@@ -796,6 +800,7 @@ class Network:
             settings: as for a `Machine`.
             flash: the contents of the board's serial flash, from address 0 on.
             device_number: unique number of the chip, or of its board if the chip has none.
+            surroundings: as for a `Machine`; its time begins when it is switched on.
 
         Raises:
             ImageError: as for a `Machine`.
@@ -830,6 +835,7 @@ class Network:
         trace: bool = False,
         settings: dict[str, int] | None = None,
         device_number: int | None = None,
+        surroundings: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         """Switch a mote off and on now: a new machine takes its place."""
     def run(self, until_ps: int) -> None:

@@ -107,7 +107,7 @@ def machine(image: Image) -> Machine:
 
 def test_each_part_has_a_track_of_its_own_over_all_the_time(machine: Machine) -> None:
     tracks = machine.power_tracks
-    assert list(tracks) == ["flash", MCU, "radio", "serial-number"]
+    assert list(tracks) == ["flash", "humidity-sensor", MCU, "radio", "serial-number"]
     for track in tracks.values():
         assert [i.start_ps for i in track[1:]] == [i.end_ps for i in track[:-1]]
         assert (track[0].start_ps, track[-1].end_ps) == (0, machine.time_ps)

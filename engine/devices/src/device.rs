@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{I2c, Picoseconds};
+use joulemark_kernel::{I2c, Picoseconds, Signal};
 use joulemark_radio::Antenna;
 use serde::Deserialize;
 
@@ -129,6 +129,11 @@ pub trait Device: Any + Send + Sync {
         let _ = lines;
     }
 
+    /// Take a quantity that [`Model::senses`] names: what the device finds around it from now on.
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        let _ = (quantity, signal);
+    }
+
     /// Its antenna, if it is a radio. [`Device::next_event`] includes the antenna's events.
     fn antenna(&mut self) -> Option<&mut Antenna> {
         None
@@ -193,6 +198,8 @@ pub struct Model {
     pub protocol: Option<Protocol>,
     /// Its pins, except those of its bus.
     pub pins: &'static [PinRole],
+    /// Quantities around the board that it senses, with their units in their names.
+    pub senses: &'static [&'static str],
     /// Its power states; the first is the one after power-up.
     pub states: &'static [&'static str],
     /// Its [`Figures`], as TOML.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use object::elf;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind, SymbolSection};
 use sha2::{Digest, Sha256};
 
 use crate::chip::hex;
@@ -350,6 +350,10 @@ impl Image {
                     SymbolKind::Data | SymbolKind::Label | SymbolKind::Unknown
                 )
             {
+                if symbol.section() == SymbolSection::Absolute && !function {
+                    symbols.insert_number(name, address);
+                    continue;
+                }
                 let flags = targets.first().map_or(0, |target| target.symbol_flags);
                 let address = if function { address & !flags } else { address };
                 // A routine may be a constant: Zephyr's busy wait is an array of instructions.

@@ -28,6 +28,8 @@ pub struct Variable {
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     addresses: BTreeMap<String, u32>,
+    /// Names that a linker script or an assembler gives to numbers, which are no places.
+    numbers: BTreeMap<String, u32>,
     variables: BTreeMap<String, Variable>,
     functions: Vec<Function>,
 }
@@ -44,6 +46,11 @@ impl Symbols {
                 end: address.saturating_add(size),
             });
         }
+    }
+
+    /// Add a name of a number, such as a size that a linker script computes.
+    pub fn insert_number(&mut self, name: &str, number: u32) {
+        self.numbers.insert(name.to_owned(), number);
     }
 
     /// Note that a symbol is a variable.
@@ -83,10 +90,10 @@ impl Symbols {
 
     /// Whether there are no symbols.
     pub fn is_empty(&self) -> bool {
-        self.addresses.is_empty()
+        self.addresses.is_empty() && self.numbers.is_empty()
     }
 
-    /// All names and their addresses.
+    /// All names of places and their addresses.
     pub fn addresses(&self) -> &BTreeMap<String, u32> {
         &self.addresses
     }
@@ -96,9 +103,10 @@ impl Symbols {
         &self.functions
     }
 
-    /// Look up a symbol's address.
+    /// Look up a symbol's address, or its number.
     pub fn address(&self, name: &str) -> Option<u32> {
-        self.addresses.get(name).copied()
+        let place = self.addresses.get(name);
+        place.or_else(|| self.numbers.get(name)).copied()
     }
 
     /// Find the function that contains an address.
@@ -126,6 +134,7 @@ impl Symbols {
         let mut scored: Vec<(usize, &str)> = self
             .addresses
             .keys()
+            .chain(self.numbers.keys())
             .filter_map(|known| {
                 let known_lower = known.to_lowercase();
                 let distance = strsim::levenshtein(&lower, &known_lower);

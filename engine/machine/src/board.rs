@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Protocol, Wiring, WiringError};
 use joulemark_kernel::trace::{PinEdge, PowerTrace, PowerTrack};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, I2c, Picoseconds, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, I2c, Picoseconds, Signal, Timeline};
 use joulemark_radio::Antenna;
 
 use crate::pins::{Pin, PinNames};
@@ -33,6 +33,8 @@ struct Trace {
 struct Part {
     name: String,
     device: Box<dyn Device>,
+    /// Quantities around the board that it senses.
+    senses: &'static [&'static str],
     /// The serial port that it is on, or the SPI or I2C bus of that number.
     port: Option<(usize, Protocol)>,
     /// Its address on an I2C bus, and whether the transfer there is with it.
@@ -200,6 +202,7 @@ impl Board {
             self.parts.push(Part {
                 name: placement.name.clone(),
                 device: placement.make(),
+                senses: model.senses,
                 port,
                 address: placement.address,
                 is_addressed: false,
@@ -222,6 +225,15 @@ impl Board {
             });
         }
         Ok(())
+    }
+
+    /// Give the devices that sense it a quantity that surrounds them.
+    pub fn surround(&mut self, quantity: &str, signal: &Signal) {
+        for part in &mut self.parts {
+            if part.senses.contains(&quantity) {
+                part.device.surround(quantity, signal);
+            }
+        }
     }
 
     fn bus(&self, name: &str, protocol: Protocol) -> Result<usize, String> {

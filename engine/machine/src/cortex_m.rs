@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, Flow, MemorySettings, Width};
 use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, I2c, Image, Memories, Picoseconds, Timeline,
-    lines,
+    Chip, ChipError, Cycles, Fault, FaultKind, Hertz, I2c, Image, Memories, Picoseconds, Signal,
+    Timeline, lines,
 };
 use joulemark_radio::{Antenna, Radio};
 
@@ -189,6 +189,14 @@ pub trait Peripherals: Send + Sync {
     /// this.
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
         let _ = (ppb, now, time);
+    }
+    /// Quantities around the board that the chip itself senses.
+    fn senses(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Take one of [`Peripherals::senses`].
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        let _ = (quantity, signal);
     }
     /// Make the memory transfers that are due; return whether there were any.
     ///
@@ -382,6 +390,16 @@ impl CortexM {
     }
 
     /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
+    /// Quantities around the board that the chip itself senses.
+    pub(crate) fn senses(&self) -> &'static [&'static str] {
+        self.series.senses()
+    }
+
+    /// Take one of them.
+    pub(crate) fn surround(&mut self, quantity: &str, signal: &Signal) {
+        self.series.surround(quantity, signal);
+    }
+
     pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
         self.advance_series(now);
         let time = self.timeline.at(now);

@@ -18,7 +18,7 @@ mod system;
 use std::collections::BTreeMap;
 
 use joulemark_kernel::image::Target;
-use joulemark_kernel::{ChipError, Picoseconds};
+use joulemark_kernel::{ChipError, Picoseconds, Signal};
 
 pub use cores::{load_image, parse_image, targets};
 pub use follow::{Cost, Followed, PartState, Place, Turn};
@@ -50,6 +50,8 @@ pub struct Options {
     pub resets: u32,
     /// Chip settings at start, by name.
     pub settings: BTreeMap<String, u32>,
+    /// What surrounds the board, by quantity: what its sensors and its chip's sense.
+    pub surroundings: BTreeMap<String, Signal>,
 }
 
 /// What a machine counts of its program.

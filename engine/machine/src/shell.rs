@@ -73,6 +73,7 @@ impl Machine {
         let wired = system.board_mut().wire(wiring, &timeline);
         wired.map_err(|error| Error::Board(error.0))?;
         system.take_effects();
+        check_surroundings(&*system, wiring, options)?;
         let mut machine = Self {
             system,
             image: Arc::clone(image),
@@ -85,8 +86,19 @@ impl Machine {
             names: None,
             resets: 0,
         };
+        machine.surround();
         machine.clear_observations();
         Ok(machine)
+    }
+
+    /// Give the chip and the devices what surrounds them.
+    fn surround(&mut self) {
+        for (quantity, signal) in &self.options.surroundings {
+            if self.system.senses().contains(&quantity.as_str()) {
+                self.system.surround(quantity, signal);
+            }
+            self.system.board_mut().surround(quantity, signal);
+        }
     }
 
     /// Let every run stop before these addresses, replacing earlier ones.
@@ -188,6 +200,7 @@ impl Machine {
                     if self.resets < self.options.resets && self.system.reset(&fault) =>
                 {
                     self.resets += 1;
+                    self.surround();
                 }
                 Exit::Fault(mut fault) => {
                     if self.resets > 0
@@ -749,4 +762,27 @@ impl Held for Seen<'_> {
     fn word(&self, address: u32) -> Option<u32> {
         self.0.word(address)
     }
+}
+
+/// Check that something senses each quantity that surrounds the board.
+fn check_surroundings(
+    system: &dyn System,
+    wiring: &Wiring,
+    options: &Options,
+) -> Result<(), Error> {
+    let devices = wiring.placements.iter();
+    let mut sensed: BTreeSet<&str> = devices.flat_map(|one| one.model.senses).copied().collect();
+    sensed.extend(system.senses());
+    let mut asked = options.surroundings.keys();
+    let Some(unknown) = asked.find(|quantity| !sensed.contains(quantity.as_str())) else {
+        return Ok(());
+    };
+    let sensed: Vec<&str> = sensed.into_iter().collect();
+    let there = match sensed[..] {
+        [] => "nothing around it is sensed here".into(),
+        _ => format!("what is sensed is {}", sensed.join(", ")),
+    };
+    Err(Error::Argument(format!(
+        "nothing senses '{unknown}'; {there}"
+    )))
 }

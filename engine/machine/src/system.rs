@@ -6,7 +6,7 @@ use std::ops::Range;
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Signal, Symbols, Timeline};
 use joulemark_radio::Antenna;
 
 use crate::Error;
@@ -96,6 +96,14 @@ pub trait System: Any + Send + Sync {
     fn set_pin(&mut self, pin: Pin, high: bool);
     /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
     fn set_watch_crystal(&mut self, ppb: i32);
+    /// Quantities around the board that the chip itself senses.
+    fn senses(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Take one of [`System::senses`]: what the chip finds around it from now on.
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        let _ = (quantity, signal);
+    }
     /// Apply the effects of devices to the chip.
     fn take_effects(&mut self);
     /// Take over an earlier system's learned code timing; this changes no result.

@@ -1,6 +1,6 @@
 //! ADC12 (chapter 17): conversions started by software. Triggers from timer outputs are left out.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds, Signal};
 
 use crate::basic_clock::{BasicClock, Source};
 
@@ -38,13 +38,38 @@ const OSCILLATOR: Picoseconds = Picoseconds(200_000);
 const SENSOR_UV: i64 = 986_000;
 const SENSOR_UV_PER_DEGREE: i64 = 3_550;
 
-/// What the converter measures. External inputs are at 0 V.
-#[derive(Clone, Copy, Debug)]
+/// External inputs.
+const EXTERNAL: usize = 8;
+
+/// Quantities that [`Adc12::surround`] takes: the temperature, and voltages at the inputs.
+pub const SENSES: [&str; 1 + EXTERNAL] = [
+    "temperature_c",
+    "A0_v",
+    "A1_v",
+    "A2_v",
+    "A3_v",
+    "A4_v",
+    "A5_v",
+    "A6_v",
+    "A7_v",
+];
+
+/// What the converter measures.
+#[derive(Clone, Debug)]
 pub struct Inputs {
     /// `AVcc` in millivolt.
-    pub supply_mv: u32,
-    /// The chip's temperature in degrees Celsius.
-    pub temperature_c: i32,
+    supply_mv: u32,
+    /// The chip's temperature, then the voltages at the external inputs.
+    sensed: [Signal; 1 + EXTERNAL],
+}
+
+impl Inputs {
+    /// Constant inputs, the external ones at 0 V.
+    pub fn new(supply_mv: u32, temperature_c: i32) -> Self {
+        let mut sensed = std::array::from_fn(|_| Signal::constant(0));
+        sensed[0] = Signal::constant(i64::from(temperature_c) * 1_000_000);
+        Self { supply_mv, sensed }
+    }
 }
 
 /// When a conversion ends, by its clock.
@@ -105,6 +130,13 @@ impl Adc12 {
             is_sampling: false,
             end: None,
             has_ended: false,
+        }
+    }
+
+    /// Take one of [`SENSES`].
+    pub fn surround(&mut self, quantity: &str, signal: &Signal) {
+        if let Some(index) = SENSES.iter().position(|&name| name == quantity) {
+            self.inputs.sensed[index] = signal.clone();
         }
     }
 
@@ -285,7 +317,7 @@ impl Adc12 {
         let index = self.pointer;
         let bit = 1 << index;
         self.is_overflow |= self.unread & bit != 0;
-        self.mem[index] = self.result(index);
+        self.mem[index] = self.result(index, clock.time(now));
         self.ifg |= bit;
         self.unread |= bit;
         let mode = self.mode();
@@ -309,8 +341,8 @@ impl Adc12 {
         }
     }
 
-    /// The result of a conversion (section 17.2.1).
-    fn result(&self, index: usize) -> u16 {
+    /// The result of a conversion that ends at a time (section 17.2.1).
+    fn result(&self, index: usize, now: Picoseconds) -> u16 {
         let supply_uv = i64::from(self.inputs.supply_mv) * 1000;
         let control = self.mctl[index];
         let reference_uv = match control >> 4 & 3 {
@@ -320,10 +352,12 @@ impl Adc12 {
             // An external reference is assumed to be connected to AVcc.
             _ => supply_uv,
         };
+        let sensed = |index: usize| self.inputs.sensed[index].at(now);
         let input_uv = match control & 15 {
-            10 => SENSOR_UV + SENSOR_UV_PER_DEGREE * i64::from(self.inputs.temperature_c),
+            10 => SENSOR_UV + SENSOR_UV_PER_DEGREE * sensed(0) / 1_000_000,
             11..=15 => supply_uv / 2,
             8 => supply_uv,
+            input @ 0..=7 => sensed(1 + usize::from(input)),
             _ => 0,
         };
         if reference_uv == 0 {

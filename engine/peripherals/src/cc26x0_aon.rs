@@ -82,9 +82,8 @@ const HF_SOURCE_SHIFT: u32 = 28;
 /// The high-frequency clock can be switched.
 const SWITCH_READY: u32 = 1;
 
-/// Supply voltage and temperature from the battery monitor, in units of 1/256 V and 1/256 degree.
+/// The battery monitor's supply voltage in units of 1/256 V.
 const SUPPLY: u32 = 3 << 8;
-const TEMPERATURE: u32 = 25 << 8;
 
 /// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`), plus one between them that
 /// RIOT reads as part of the address (`cpuid`, cc2650).
@@ -130,6 +129,9 @@ pub trait AlwaysOn: Send + Sync {
     /// Return a word of the customer configuration by number.
     fn customer(&self, number: usize) -> u32;
 
+    /// Set the temperature that the battery monitor reads, in millionths of a degree Celsius.
+    fn set_temperature(&mut self, microdegrees: i64);
+
     /// Set the reset source that `RESETCTL` reports.
     fn set_reset_source(&mut self, source: u32);
 
@@ -147,15 +149,20 @@ pub trait AlwaysOn: Send + Sync {
     fn write(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool;
 }
 
-/// The battery monitor, with constant readings.
+/// The battery monitor, with a constant supply.
 #[derive(Clone, Debug)]
 pub(crate) struct Battery<const WORDS: usize> {
     held: [u32; WORDS],
+    /// In units of 1/256 degree, with 9 bits before the point.
+    temperature: u32,
 }
 
 impl<const WORDS: usize> Default for Battery<WORDS> {
     fn default() -> Self {
-        Self { held: [0; WORDS] }
+        Self {
+            held: [0; WORDS],
+            temperature: 25 << 8,
+        }
     }
 }
 
@@ -163,10 +170,14 @@ impl<const WORDS: usize> Battery<WORDS> {
     pub(crate) fn read(&self, offset: u32) -> Option<u32> {
         match offset {
             0x28 => Some(SUPPLY),
-            0x30 => Some(TEMPERATURE),
+            0x30 => Some(self.temperature),
             0x2c | 0x34 => Some(1),
             _ => self.held.get(offset as usize / 4).copied(),
         }
+    }
+
+    pub(crate) fn set_temperature(&mut self, microdegrees: i64) {
+        self.temperature = (microdegrees * 256).div_euclid(1_000_000) as u32 & 0x1_ffff;
     }
 
     pub(crate) fn write(&mut self, offset: u32, value: u32) -> bool {
@@ -399,6 +410,10 @@ impl Cc26x0Aon {
 }
 
 impl AlwaysOn for Cc26x0Aon {
+    fn set_temperature(&mut self, microdegrees: i64) {
+        self.battery.set_temperature(microdegrees);
+    }
+
     fn customer(&self, number: usize) -> u32 {
         self.common.customer[number]
     }

@@ -85,6 +85,10 @@ impl Cc26x2Aon {
 }
 
 impl AlwaysOn for Cc26x2Aon {
+    fn set_temperature(&mut self, microdegrees: i64) {
+        self.battery.set_temperature(microdegrees);
+    }
+
     fn customer(&self, number: usize) -> u32 {
         self.common.customer[number]
     }

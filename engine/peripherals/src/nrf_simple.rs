@@ -7,7 +7,7 @@ use std::mem;
 use aes::Aes128;
 use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockEncrypt, KeyInit};
-use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Memories};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Signal};
 
 use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
 use crate::rate::Rate;
@@ -17,6 +17,27 @@ const STOP: u32 = 1;
 
 /// Core cycles per microsecond.
 const MICROSECOND: u64 = 16 * CYCLES_OF_16_MHZ;
+
+/// Quantities around the board that a chip senses: the temperature, voltages at the inputs of the
+/// analogue converter, and the supply.
+pub const SENSES: [&str; 10] = [
+    TEMPERATURE,
+    "AIN0_v",
+    "AIN1_v",
+    "AIN2_v",
+    "AIN3_v",
+    "AIN4_v",
+    "AIN5_v",
+    "AIN6_v",
+    "AIN7_v",
+    "VDD_v",
+];
+const TEMPERATURE: &str = "temperature_c";
+
+/// The time of a cycle: the core's clock is constant.
+const fn time(now: Cycles) -> Picoseconds {
+    Picoseconds(now.0 * (1_000_000 / MICROSECOND))
+}
 
 /// The random number generator, with a reproducible source.
 #[derive(Clone, Debug)]
@@ -119,9 +140,12 @@ impl Nrf for NrfRng {
     }
 }
 
-/// The temperature sensor, which always reads 25 degrees.
+/// The temperature sensor.
 #[derive(Clone, Debug)]
 pub struct NrfTemp {
+    temperature: Signal,
+    /// What the last measurement found, in quarters of a degree.
+    value: i32,
     events: NrfEvents,
     due: Cycles,
     /// Registers of the piecewise linear function, from 0x520 on.
@@ -133,6 +157,8 @@ pub struct NrfTemp {
 impl Default for NrfTemp {
     fn default() -> Self {
         Self {
+            temperature: Signal::constant(25_000_000),
+            value: 0,
             events: NrfEvents::new(1),
             due: Cycles::NEVER,
             line: [0; 21],
@@ -142,8 +168,13 @@ impl Default for NrfTemp {
 }
 
 impl NrfTemp {
-    /// The temperature in quarters of a degree.
-    const VALUE: u32 = 25 * 4;
+    /// Take one of [`SENSES`].
+    pub fn surround(&mut self, quantity: &str, signal: &Signal) {
+        if quantity == TEMPERATURE {
+            self.temperature = signal.clone();
+        }
+    }
+
     /// A measurement takes about 36 microseconds (specification, TEMP; entered from memory).
     const CYCLES: u64 = 36 * MICROSECOND;
 }
@@ -169,7 +200,7 @@ impl Nrf for NrfTemp {
     fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         match offset {
             0x504 => Some(self.offset),
-            0x508 => Some(Self::VALUE),
+            0x508 => Some(self.value as u32),
             0x520..=0x570 => Some(self.line[(offset as usize - 0x520) / 4]),
             _ => None,
         }
@@ -186,6 +217,7 @@ impl Nrf for NrfTemp {
 
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         if self.due <= now {
+            self.value = (self.temperature.at(time(self.due)) * 4).div_euclid(1_000_000) as i32;
             self.due = Cycles::NEVER;
             self.events.happen(0);
         }
@@ -423,7 +455,9 @@ pub struct NrfSaadc {
     /// Results in the buffer since START.
     count: u32,
     /// Results to store.
-    wanted: u32,
+    results: Vec<i16>,
+    /// Voltages at the inputs, then the supply.
+    inputs: [Signal; SENSES.len() - 1],
 }
 
 impl Default for NrfSaadc {
@@ -433,7 +467,11 @@ impl Default for NrfSaadc {
             held: [0; 0x50],
             due: Cycles::NEVER,
             count: 0,
-            wanted: 0,
+            results: Vec::new(),
+            inputs: std::array::from_fn(|input| {
+                let is_supply = input == Self::SUPPLY;
+                Signal::constant(if is_supply { 3_000_000 } else { 0 })
+            }),
         }
     }
 }
@@ -448,6 +486,19 @@ impl NrfSaadc {
     /// A conversion takes less than 2 microseconds after the acquisition (specification, SAADC,
     /// electrical specification; entered from memory).
     const CONVERSION: u64 = 2 * MICROSECOND;
+    /// The supply among the inputs: what selects it is one more.
+    const SUPPLY: usize = 8;
+    /// CONFIG.GAIN, as numerator and denominator.
+    const GAINS: [(i64, i64); 8] = [
+        (1, 6),
+        (1, 5),
+        (1, 4),
+        (1, 3),
+        (1, 2),
+        (1, 1),
+        (2, 1),
+        (4, 1),
+    ];
     /// CONFIG.TACQ in microseconds.
     const ACQUISITION: [u64; 8] = [3, 5, 10, 15, 20, 40, 40, 40];
 
@@ -459,17 +510,58 @@ impl NrfSaadc {
         (0..8).filter(|channel| self.register(0x510 + 0x10 * channel) != 0)
     }
 
+    /// Take one of [`SENSES`].
+    pub fn surround(&mut self, quantity: &str, signal: &Signal) {
+        if let Some(input) = SENSES[1..].iter().position(|&name| name == quantity) {
+            self.inputs[input] = signal.clone();
+        }
+    }
+
+    /// The voltage that `CH[n].PSELP` or `PSELN` selects, in microvolt; 0 V where nothing is.
+    fn input_uv(&self, selected: u32, now: Picoseconds) -> i64 {
+        let input = (selected as usize).checked_sub(1);
+        input
+            .and_then(|input| self.inputs.get(input))
+            .map_or(0, |signal| signal.at(now))
+    }
+
+    /// The result of a channel: (V(P) - V(N)) x gain / reference x 2^bits, half of it if the input is
+    /// differential (specification, SAADC, digital output; fields entered from memory).
+    fn result(&self, channel: u32, now: Picoseconds) -> i16 {
+        let at = 0x510 + 0x10 * channel;
+        let config = self.register(at + 8);
+        let is_differential = config >> 20 & 1 != 0;
+        let positive = self.input_uv(self.register(at), now);
+        let negative = if is_differential {
+            self.input_uv(self.register(at + 4), now)
+        } else {
+            0
+        };
+        let (times, over) = Self::GAINS[(config >> 8 & 7) as usize];
+        let reference_uv = match config >> 12 & 1 {
+            0 => 600_000,
+            _ => self.inputs[Self::SUPPLY].at(now) / 4,
+        };
+        let bits = 8 + 2 * (self.register(0x5f0) & 3) - u32::from(is_differential);
+        let full = 1_i64 << bits;
+        let scale = (reference_uv * over).max(1);
+        let result = ((positive - negative) * times * full).div_euclid(scale);
+        let least = if is_differential { -full } else { 0 };
+        result.clamp(least, full - 1) as i16
+    }
+
     /// Store the results that are due; return whether there were any.
     ///
     /// # Errors
     /// The buffer is not in RAM.
     pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
-        let wanted = mem::take(&mut self.wanted);
-        if wanted == 0 {
+        let results = mem::take(&mut self.results);
+        if results.is_empty() {
             return Ok(false);
         }
-        let at = self.register(0x62c) + 2 * (self.count - wanted);
-        if !memory.write(at, &vec![0; 2 * wanted as usize]) {
+        let at = self.register(0x62c) + 2 * (self.count - results.len() as u32);
+        let bytes: Vec<u8> = results.into_iter().flat_map(i16::to_le_bytes).collect();
+        if !memory.write(at, &bytes) {
             let what = "the analogue converter's DMA (SAADC.RESULT) reaches RAM only";
             return Err(Fault::new(FaultKind::Peripheral, what).at(at));
         }
@@ -531,11 +623,13 @@ impl Nrf for NrfSaadc {
         if self.due > now {
             return Ok(());
         }
-        self.due = Cycles::NEVER;
-        let (room, results) = (self.register(0x630), self.channels().count() as u32);
-        let new = results.min(room.saturating_sub(self.count));
-        self.count += new;
-        self.wanted += new;
+        let at = time(mem::replace(&mut self.due, Cycles::NEVER));
+        let room = self.register(0x630);
+        let free = room.saturating_sub(self.count) as usize;
+        let channels = self.channels().take(free);
+        let new: Vec<i16> = channels.map(|channel| self.result(channel, at)).collect();
+        self.count += new.len() as u32;
+        self.results.extend(new);
         self.events.happen(Self::DONE);
         self.events.happen(Self::RESULT_DONE);
         if self.count >= room {
@@ -545,7 +639,7 @@ impl Nrf for NrfSaadc {
     }
 
     fn next_event(&self) -> Cycles {
-        if self.wanted > 0 {
+        if !self.results.is_empty() {
             return Cycles(0);
         }
         self.due

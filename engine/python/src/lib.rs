@@ -13,7 +13,7 @@ use std::sync::Arc;
 use joulemark_devices::m25p80::M25p80;
 use joulemark_devices::{Placement, Wiring as KernelWiring};
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, trace};
+use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, Signal, trace};
 use joulemark_machine as machine;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyOverflowError};
@@ -561,6 +561,23 @@ fn numbers(settings: Option<Settings<'_>>) -> PyResult<BTreeMap<String, u32>> {
         .collect()
 }
 
+/// What surrounds a board: points of each quantity, in picoseconds and millionths of its unit.
+type Surroundings = BTreeMap<String, Vec<(u64, i64)>>;
+
+fn signals(surroundings: Option<Surroundings>) -> PyResult<BTreeMap<String, Signal>> {
+    let given = surroundings.unwrap_or_default().into_iter();
+    given
+        .map(|(quantity, points)| {
+            let points = points
+                .into_iter()
+                .map(|(at, value)| (Picoseconds(at), value));
+            let signal = Signal::through(points.collect())
+                .map_err(|what| EngineError::new_err(format!("{quantity}: {what}")))?;
+            Ok((quantity, signal))
+        })
+        .collect()
+}
+
 const fn counting(profile: bool) -> machine::Profiling {
     if profile {
         machine::Profiling::Functions
@@ -653,7 +670,7 @@ impl Machine {
 impl Machine {
     #[new]
     #[pyo3(signature = (chip, image, *, wiring=None, entry=None, marker=None, profile=false, trace=false,
-                        secrets_trace=false, follow=false, resets=0, settings=None))]
+                        secrets_trace=false, follow=false, resets=0, settings=None, surroundings=None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn new(
         chip: Py<Chip>,
@@ -667,6 +684,7 @@ impl Machine {
         follow: bool,
         resets: u32,
         settings: Option<HashMap<String, Bound<'_, PyAny>>>,
+        surroundings: Option<Surroundings>,
     ) -> PyResult<Self> {
         let options = machine::Options {
             entry: entry.map(|address| address.0),
@@ -680,6 +698,7 @@ impl Machine {
             secrets_trace,
             resets,
             settings: numbers(settings)?,
+            surroundings: signals(surroundings)?,
         };
         let of_wiring = wiring.as_ref().map(Py::get);
         let machine = made(chip.get(), of_wiring, image.get(), &options)?;

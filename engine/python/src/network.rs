@@ -14,8 +14,8 @@ use pyo3::types::PyBytes;
 
 use super::phy::Phy;
 use super::{
-    Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Wiring, counting,
-    machine_error, made, numbers,
+    Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Surroundings,
+    Wiring, counting, machine_error, made, numbers, signals,
 };
 
 /// A transmission's reception at a mote.
@@ -144,7 +144,7 @@ impl Network {
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
                         watch=None, trace=false, marker=None, profile=false, settings=None, flash=None,
-                        device_number=None))]
+                        device_number=None, surroundings=None))]
     #[allow(clippy::too_many_arguments)]
     fn add(
         &mut self,
@@ -161,6 +161,7 @@ impl Network {
         settings: Option<Settings<'_>>,
         flash: Option<&[u8]>,
         device_number: Option<u64>,
+        surroundings: Option<Surroundings>,
     ) -> PyResult<usize> {
         let mut asked = numbers(settings)?;
         let serial = number_of(&chip.chip, &mut asked, device_number)?;
@@ -169,6 +170,7 @@ impl Network {
             marker,
             profile: counting(profile),
             settings: settings_of(&chip.chip, self.count, asked),
+            surroundings: signals(surroundings)?,
             resets: u32::MAX,
             ..Options::default()
         };
@@ -246,7 +248,8 @@ impl Network {
         Ok(())
     }
 
-    #[pyo3(signature = (mote, chip, image, *, wiring=None, trace=false, settings=None, device_number=None))]
+    #[pyo3(signature = (mote, chip, image, *, wiring=None, trace=false, settings=None, device_number=None,
+                        surroundings=None))]
     #[allow(clippy::too_many_arguments)]
     fn restart(
         &mut self,
@@ -257,6 +260,7 @@ impl Network {
         trace: bool,
         settings: Option<Settings<'_>>,
         device_number: Option<u64>,
+        surroundings: Option<Surroundings>,
     ) -> PyResult<()> {
         self.check(mote)?;
         let mut asked = numbers(settings)?;
@@ -264,6 +268,7 @@ impl Network {
         let options = Options {
             trace,
             settings: settings_of(&chip.chip, mote, asked),
+            surroundings: signals(surroundings)?,
             resets: u32::MAX,
             ..Options::default()
         };

@@ -74,6 +74,8 @@ class Mote(datafile.DataModel):
     """Settings of the chip at start."""
     symbols: dict[str, int] = Field({})
     """Initial values of an image's variables, by symbol."""
+    surroundings: dict[str, float | str] = Field({})
+    """What its sensors find, by quantity: a number, an expression of t, or a .csv file."""
     device_number: Annotated[int, Field(ge=0, lt=1 << 48)] | None = None
     """Unique number of the chip, or of its board."""
     input: list[Typed] = Field([])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from joulemark._engine import Fault, Image, Machine, PowerInterval, Stop
     from joulemark.catalogue.boards import Board
+    from joulemark.catalogue.surroundings import Points
 
 Raw = Annotated[
     str | None,
@@ -56,6 +57,15 @@ SymbolValues = Annotated[
         "--symbol",
         metavar="NAME=VALUE",
         help="Initial value of a variable of the program, by its symbol; repeatable.",
+    ),
+]
+Around = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--around",
+        metavar="NAME=VALUE",
+        help="What sensors find, such as temperature_c: a number, an expression of t in seconds, "
+        "or a .csv file of times and values; repeatable.",
     ),
 ]
 MaxCycles = Annotated[
@@ -95,6 +105,21 @@ def _pairs(texts: list[str] | None, option: str, what: str) -> dict[str, int]:
             raise InputError(f"{text!r} is not a {what}", option, "write NAME=VALUE")
         result[name] = parse_number(value, f"{option} {name}")
     return result
+
+
+def _around(texts: list[str] | None) -> "dict[str, Points] | None":
+    """Parse NAME=VALUE options of what surrounds a board."""
+    if not texts:
+        return None
+    from joulemark.catalogue.surroundings import surroundings
+
+    given: dict[str, float | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"{text!r} says nothing of it", "--around", "write NAME=VALUE")
+        given[name] = value
+    return surroundings(given, "--around", Path())
 
 
 def load_image(path: Path, raw: str | None, symbols: list[str] | None = None) -> "Image":
@@ -216,6 +241,7 @@ def execute(
     max_cycles: MaxCycles = None,
     settings: Settings = None,
     symbols: SymbolValues = None,
+    around: Around = None,
     source: SourceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -251,6 +277,7 @@ def execute(
             trace=shown.traces or (shown.gdb is not None and described is not None),
             resets=RESETS,
             settings=parse_settings(settings) or None,
+            surroundings=_around(around),
         )
     except EngineError as error:
         raise InputError(str(error)) from error

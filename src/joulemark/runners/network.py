@@ -14,6 +14,7 @@ from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Crystal, Mote, Network, picoseconds
+from joulemark.catalogue.surroundings import Points, since, surroundings
 from joulemark.errors import BuildError, FaultError, InputError
 from joulemark.images import toolchain
 from joulemark.images.built import BuiltImage
@@ -57,6 +58,8 @@ class Seat:
     restarts_ps: list[int]
     typed: list[tuple[int, str, bytes]]
     """Its serial input: time, port, bytes."""
+    around: dict[str, Points]
+    """What surrounds it, in the network's time."""
     times: dict[tuple[str, str, int], int] = field(default_factory=lambda: defaultdict(int))
     """Time by part, power state and clock."""
     cycles_before: int = 0
@@ -124,6 +127,11 @@ class _Program:
 def _in_billionths(crystal: Crystal) -> tuple[int, int]:
     """Return a crystal's error and its growth per hour, in parts per 10^9."""
     return round(crystal.ppm * 1000), round(crystal.drift_ppm_per_hour * 1000)
+
+
+def _since(around: dict[str, Points], start_ps: int) -> dict[str, Points]:
+    """Return what surrounds a mote, in its own time."""
+    return {quantity: since(points, start_ps) for quantity, points in around.items()}
 
 
 @lru_cache(maxsize=_MOTES)
@@ -290,7 +298,11 @@ class RunningNetwork:
             if mote.symbols:
                 image = image.with_variables(mote.symbols)
             typed = self._typed(mote, board)
-            seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts, typed)
+            folder, until_s = self.network.path.parent, self.network.duration_s
+            around = surroundings(mote.surroundings, f"{where}: surroundings", folder, until_s)
+            seat = Seat(
+                name, mote, board, chip, image, path, compiler, flags, restarts, typed, around
+            )
             number = self.engine.add(
                 chip,
                 image,
@@ -305,6 +317,7 @@ class RunningNetwork:
                 settings=mote.settings,
                 flash=flash,
                 device_number=mote.device_number,
+                surroundings=_since(around, picoseconds(mote.start_s)),
             )
         except EngineError as error:
             raise InputError(str(error), where) from error
@@ -367,6 +380,7 @@ class RunningNetwork:
             trace=True,
             settings=seat.mote.settings,
             device_number=seat.mote.device_number,
+            surroundings=_since(seat.around, self.engine.time_ps),
         )
         self._faulted.discard(number)
 

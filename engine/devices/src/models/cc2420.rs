@@ -69,6 +69,7 @@ pub static MODEL: Model = Model {
         pin("sfd", true),
         pin("cca", true),
     ],
+    senses: &[],
     states: &[
         OFF, POWER_DOWN, IDLE, CALIBRATE, RX, "tx-0dbm", "tx-1dbm", "tx-3dbm", "tx-5dbm",
         "tx-7dbm", "tx-10dbm", "tx-15dbm", "tx-25dbm",

@@ -32,6 +32,7 @@ pub static MODEL: Model = Model {
             is_needed: true,
         },
     ],
+    senses: &[],
     states: &[ON],
     figures: include_str!("ds2411.toml"),
     make: |figures| Box::new(Ds2411::new(figures)),

@@ -36,6 +36,7 @@ pub static MODEL: Model = Model {
         input("hold", false),
         input("write-protect", false),
     ],
+    senses: &[],
     states: &[STANDBY, DEEP_POWER_DOWN, SELECTED, WRITE],
     figures: include_str!("m25p80.toml"),
     make: |figures| Box::new(M25p80::new(figures)),

@@ -4,9 +4,11 @@
 //! pin, the flags FH and FL with their limits and the `SMBus` alert, high-speed mode, the general-call
 //! reset, and noise: a result is exact to its range's step.
 
-use joulemark_kernel::{I2c, Picoseconds};
+use joulemark_kernel::{I2c, Picoseconds, Signal};
 
 use crate::{Device, Figures, Lines, Model, Protocol};
+
+const LIGHT: &str = "light_lux";
 
 const SHUTDOWN: &str = "shutdown";
 const ACTIVE: &str = "active";
@@ -16,6 +18,7 @@ pub static MODEL: Model = Model {
     name: "opt3001",
     protocol: Some(Protocol::I2c),
     pins: &[],
+    senses: &[LIGHT],
     states: &[SHUTDOWN, ACTIVE],
     figures: include_str!("opt3001.toml"),
     make: |figures| Box::new(Opt3001::new(figures)),
@@ -49,8 +52,8 @@ const WRITABLE: u16 = !0x01e0;
 
 /// The device.
 pub struct Opt3001 {
-    /// Light on the sensor in hundredths of a lux.
-    centilux: u32,
+    /// Light on the sensor.
+    light: Signal,
     pointer: u8,
     /// Bytes written since the start, and index of the byte that is read next.
     input: Vec<u8>,
@@ -68,7 +71,7 @@ impl Opt3001 {
     /// Make a device in the dark, after power-up.
     pub fn new(figures: &Figures) -> Self {
         Self {
-            centilux: 0,
+            light: Signal::constant(0),
             pointer: 0,
             input: Vec::new(),
             read: 0,
@@ -80,11 +83,6 @@ impl Opt3001 {
             short: figures.time("short_conversion"),
             long: figures.time("long_conversion"),
         }
-    }
-
-    /// Set the light on the sensor, in hundredths of a lux.
-    pub const fn set_light(&mut self, centilux: u32) {
-        self.centilux = centilux;
     }
 
     fn register(&self) -> u16 {
@@ -156,17 +154,23 @@ impl Device for Opt3001 {
         self.converted
     }
 
+    fn surround(&mut self, _quantity: &str, signal: &Signal) {
+        self.light = signal.clone();
+    }
+
     fn advance(&mut self, lines: &mut Lines) {
+        // Hundredths of a lux, of the conversion's end.
+        let centilux = (self.light.at(lines.now()).max(0) / 10_000) as u64;
         let range = match self.configuration >> RANGE {
             // The smallest that holds the light.
             AUTOMATIC.. => {
                 let mut ranges = 0..LAST_RANGE;
-                let holds = |&range: &u16| self.centilux >> range <= 0xfff;
+                let holds = |&range: &u16| centilux >> range <= 0xfff;
                 ranges.find(holds).unwrap_or(LAST_RANGE)
             }
             range => range,
         };
-        let steps = self.centilux >> range;
+        let steps = centilux >> range;
         self.result = range << RANGE | steps.min(0xfff) as u16;
         self.configuration &= !OVERFLOW;
         if steps > 0xfff {

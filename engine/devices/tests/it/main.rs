@@ -5,3 +5,4 @@ mod ds2411;
 mod m25p80;
 mod opt3001;
 mod radios;
+mod sht11;

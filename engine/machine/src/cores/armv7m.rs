@@ -11,7 +11,7 @@ use joulemark_kernel::image::Target;
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{
-    Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
+    Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Signal, Symbols, Timeline,
 };
 use joulemark_radio::Antenna;
 
@@ -564,6 +564,14 @@ impl System for Armv7m {
     fn set_watch_crystal(&mut self, ppb: i32) {
         let now = self.core.cycles();
         self.core.bus.set_watch_crystal(ppb, now);
+    }
+
+    fn senses(&self) -> &'static [&'static str] {
+        self.core.bus.senses()
+    }
+
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        self.core.bus.surround(quantity, signal);
     }
 
     fn take_effects(&mut self) {

@@ -7,9 +7,9 @@ use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::image::{Sections, Target};
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Signal, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
-use joulemark_peripherals::adc12::Inputs;
+use joulemark_peripherals::adc12::{self, Inputs};
 
 use crate::board::Board;
 use crate::pins::Pin;
@@ -142,10 +142,10 @@ impl Msp430 {
             chip,
             setting("xt2_hz", 0),
             setting("dco_trim_ppm", 1_000_000),
-            Inputs {
-                supply_mv: setting("supply_mv", 3000),
-                temperature_c: setting("temperature_c", 25) as i32,
-            },
+            Inputs::new(
+                setting("supply_mv", 3000),
+                setting("temperature_c", 25) as i32,
+            ),
             placed.is_some(),
             options.trace,
         )?;
@@ -353,6 +353,14 @@ impl System for Msp430 {
     fn set_watch_crystal(&mut self, ppb: i32) {
         let now = self.core.cycles();
         self.core.bus.set_watch_crystal(ppb, now);
+    }
+
+    fn senses(&self) -> &'static [&'static str] {
+        &adc12::SENSES
+    }
+
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        self.core.bus.surround(quantity, signal);
     }
 
     fn take_effects(&mut self) {

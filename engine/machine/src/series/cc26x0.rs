@@ -7,8 +7,8 @@ use std::sync::Arc;
 use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds,
-    Timeline,
+    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories,
+    Picoseconds, Signal, Timeline,
 };
 use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
 use joulemark_peripherals::ti_aes::{Features, TiAes};
@@ -428,6 +428,7 @@ struct Cc26x0 {
     wake_up_events: u32,
     in_standby: bool,
     aon: Option<Box<dyn AlwaysOn>>,
+    temperature: Signal,
     /// End of flash.
     flash_end: u32,
     flash: Option<Cc26x0Flash>,
@@ -501,6 +502,7 @@ impl Cc26x0 {
             wake_up_events: NOTHING_WAKES,
             in_standby: false,
             aon,
+            temperature: Signal::constant(25_000_000),
             flash_end: core.flash_end,
             flash: core
                 .flash
@@ -583,8 +585,10 @@ impl Cc26x0 {
         }
     }
 
-    fn read_aon(&mut self, block: AonBlock, offset: u32) -> Option<u32> {
-        self.aon.as_mut().and_then(|aon| aon.read(block, offset))
+    fn read_aon(&mut self, block: AonBlock, offset: u32, time: Picoseconds) -> Option<u32> {
+        let aon = self.aon.as_mut()?;
+        aon.set_temperature(self.temperature.at(time));
+        aon.read(block, offset)
     }
 
     fn write_aon(&mut self, block: AonBlock, offset: u32, value: u32, width: u32) -> bool {
@@ -774,7 +778,7 @@ impl Peripherals for Cc26x0 {
             // Of a CC26x2, the other registers, which its start-up code sets, are held.
             Block::Flash => {
                 let own = self.flash.as_ref().and_then(|flash| flash.read(offset));
-                own.or_else(|| self.read_aon(AonBlock::Flash, offset))
+                own.or_else(|| self.read_aon(AonBlock::Flash, offset, context.time))
             }
             Block::Vims => self.vims.read(offset, now),
             Block::Ioc => self.iocfg.get(offset as usize / 4).copied(),
@@ -790,7 +794,7 @@ impl Peripherals for Cc26x0 {
                 None => None,
             },
             Block::Aon(AonBlock::Events) if offset == MCUWUSEL => Some(self.wake_up_events),
-            Block::Aon(block) => self.read_aon(block, offset),
+            Block::Aon(block) => self.read_aon(block, offset, context.time),
         })
     }
 
@@ -928,6 +932,14 @@ impl Peripherals for Cc26x0 {
             ssi.advance(now, &mut |byte, at| wires.spi(bus, byte, at))?;
         }
         Ok(())
+    }
+
+    fn senses(&self) -> &'static [&'static str] {
+        &["temperature_c"]
+    }
+
+    fn surround(&mut self, _quantity: &str, signal: &Signal) {
+        self.temperature = signal.clone();
     }
 
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {

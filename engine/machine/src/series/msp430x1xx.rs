@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Signal};
 use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Flow, Transfer, Width};
 use joulemark_peripherals::adc12::Inputs;
 use joulemark_peripherals::dma::{Trigger, Triggers};
@@ -694,6 +694,11 @@ impl Msp430x1xx {
     }
 
     /// Write a register of ADC12, after completing the conversions that ended before.
+    /// Give the converter what it senses.
+    pub(crate) fn surround(&mut self, quantity: &str, signal: &Signal) {
+        self.adc12.surround(quantity, signal);
+    }
+
     fn write_adc12(&mut self, address: u16, value: u16, now: Cycles) -> Result<bool, Fault> {
         self.adc12.advance(&self.clock, now);
         self.adc12.write(address, value, &self.clock, now)

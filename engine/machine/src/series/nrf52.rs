@@ -8,8 +8,10 @@ use std::sync::Arc;
 use joulemark_armv7m::{Flow, MemorySettings, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{
-    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+    Based, Chip, ChipError, Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds,
+    Signal, Timeline,
 };
+use joulemark_peripherals::nrf_simple::SENSES;
 use joulemark_peripherals::{
     Nrf, NrfCryptoCell, NrfEcb, NrfEgu, NrfEvents, NrfGpiote, NrfIdle, NrfNvmc, NrfPpi, NrfQspi,
     NrfRadio, NrfRng, NrfRtc, NrfSaadc, NrfSerial, NrfTemp, NrfTimer, NrfUart, NrfWatchdog,
@@ -745,6 +747,15 @@ impl Peripherals for Nrf52 {
             self.route(now);
         }
         Ok(moved)
+    }
+
+    fn senses(&self) -> &'static [&'static str] {
+        &SENSES
+    }
+
+    fn surround(&mut self, quantity: &str, signal: &Signal) {
+        self.temp.surround(quantity, signal);
+        self.saadc.surround(quantity, signal);
     }
 
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {

@@ -36,6 +36,7 @@ static RADIO: Model = Model {
     name: "radio-stub",
     protocol: Some(Protocol::Spi),
     pins: &[pin("csn", false), pin("fifop", true), pin("sfd", true)],
+    senses: &[],
     states: &["idle", "sending"],
     figures: "
 title = 'A radio stub'
@@ -104,6 +105,7 @@ static ECHO: Model = Model {
     name: "echo",
     protocol: Some(Protocol::Uart),
     pins: &[],
+    senses: &[],
     states: &["on"],
     figures: "
 title = 'An echo'

@@ -52,10 +52,7 @@ impl Bus for Loud {
 fn bus() -> Msp430x1xx {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
     let chip = Arc::new(Chip::load(&path).expect("loads"));
-    let inputs = Inputs {
-        supply_mv: 3000,
-        temperature_c: 25,
-    };
+    let inputs = Inputs::new(3000, 25);
     Msp430x1xx::new(&chip, 0, 1_000_000, inputs, true, false).expect("an MSP430x1xx")
 }
 

@@ -287,7 +287,7 @@ def build(
             sources=sources,
         )
         loaded = Image.load(image.path)
-        end = loaded.symbols["data_load"] + loaded.symbols["data_bytes"]
+        end = loaded.resolve("data_load") + loaded.resolve("data_bytes")
         return image, loaded, end - layout.start
 
     # Addresses are constants in its code, so its size is known only once it is built for a layout.
