@@ -896,7 +896,7 @@ def post_quantum_page(records: Sequence[PrimitiveRecord], library: Library) -> s
         " decides neither time nor addresses.",
         "- Altered by tests with `--full` (27 November 2026; the portable code on this machine):"
         " of 350,000 signatures of each of the three sets of ML-DSA none is accepted, and"
-        " 350,000 ciphertexts of each of ML-KEM-512 and -768 give the secret that only the key's"
+        " 350,000 ciphertexts of each of the three of ML-KEM give the secret that only the key's"
         " owner can know.",
         "- Verification is public: its time depends on the signature. LMS, XMSS and SLH-DSA take as"
         " many hashes as a message's digits say, which are random.",
