@@ -517,6 +517,18 @@ LEAKS(over_an_interrupt) {
 }
 
 #if defined(__arm__)
+/* An exception's frame comes back with another address to go on at. */
+#define GOES_ON                                                                                    \
+    ".syntax unified\nadr r1, 1f\nadds r1, #1\nstr r1, [%1]\nmov r0, %0\nb 2f\n.balign 4\n"        \
+    "1: ldr r1, [sp, #24]\nadds r1, r1, r0\nstr r1, [sp, #24]\nbx lr\n2: svc 0\nnop\nnop"
+
+LEAKS(goes_on_elsewhere) {
+    prepare();
+    uint32_t two = hidden16(s[2] & 1) << 1;
+    uint32_t *at = &vectors[11];
+    __asm__ volatile(GOES_ON : : "l"(two), "l"(at) : "r0", "r1", "cc", "memory"); /* leak: target */
+}
+
 #define WRITE(name, from) __asm__ volatile("msr " #name ", %0\nisb" : : "r"(from) : "memory")
 #define READ(name, to) __asm__ volatile("mrs %0, " #name : "=r"(to) : : "memory")
 #define SYSTEM(offset) (*(volatile uint32_t *)(0xe000e000 + (offset)))

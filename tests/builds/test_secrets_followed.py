@@ -378,6 +378,8 @@ def test_a_select_is_said_to_be_no_leak(tmp_path: Path) -> None:
         ("if (x) /* public: */", None),
         ("if (x) /* public */", None),
         ("if (x) // public:", None),
+        ('if (x) puts("/* public: in a string */");', None),
+        ('if (*x == "a"[0]) /* public: parity */', "parity"),
     ],
 )
 def test_a_comment_without_a_reason_declares_nothing(

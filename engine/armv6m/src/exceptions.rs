@@ -231,7 +231,7 @@ impl<B: Bus> Core<B> {
                 what,
             ))));
         }
-        self.follow(|secrets, _| secrets.unstack(frame));
+        self.follow(|secrets, before| secrets.unstack(before, frame));
         [self.r[0], self.r[1], self.r[2], self.r[3]] = [r0, r1, r2, r3];
         (self.r[12], self.r[LR]) = (r12, lr);
         self.r[SP] = frame.wrapping_add(FRAME_BYTES) | (status >> 9 & 1) << 2;

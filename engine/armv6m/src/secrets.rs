@@ -760,10 +760,15 @@ impl Secrets {
     }
 
     /// It comes back from there.
-    pub fn unstack(&mut self, frame: u32) {
+    pub fn unstack(&mut self, core: &Before<'_>, frame: u32) {
         for (number, at) in FRAME.into_iter().zip((frame..).step_by(4)) {
             let (secret, from) = self.shadows.load(at, 4);
             self.set(number as u8, secret, from);
+        }
+        // Where it goes on may have been changed in the frame.
+        let (secret, from) = self.shadows.load(frame.wrapping_add(24), 4);
+        if secret != 0 {
+            self.find(core, Decides::Target, from, None);
         }
         let (secret, from) = self.shadows.load(frame.wrapping_add(28), 4);
         self.write_status(secret, from);

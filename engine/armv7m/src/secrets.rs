@@ -1175,6 +1175,11 @@ impl Secrets {
             let (secret, from) = self.load_from(core, at, Width::Word);
             self.set(register, secret, from);
         }
+        // Where it goes on may have been changed in the frame.
+        let (secret, from) = self.load_from(core, frame.wrapping_add(24), Width::Word);
+        if secret != 0 {
+            self.find(core, self.here, Decides::Target, from, None);
+        }
         let (secret, from) = self.load_from(core, frame.wrapping_add(28), Width::Word);
         self.write_status(secret, from, u32::MAX);
         let pointer = if process { self.other_sp } else { self.of(SP) };

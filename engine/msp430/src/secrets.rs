@@ -502,11 +502,22 @@ impl Secrets {
     /// An interrupt is accepted: PC and SR go to the stack.
     pub fn accept(&mut self, core: &Before<'_>) {
         let sp = core.state.registers[SP];
-        self.store(core, sp.wrapping_sub(2), 0, 0, 0, false);
+        let (moves, by) = self.whole(SP);
+        if moves != 0 {
+            self.find_address(core, sp.wrapping_sub(2), moves, by);
+        }
+        self.store(core, sp.wrapping_sub(2), moves, 0, by, false);
         let (status, from) = self.whole(SR);
         let kept = (self.flags_at, self.status.0);
         self.stacked.insert(sp.wrapping_sub(4), kept);
-        self.store(core, sp.wrapping_sub(4), 0, status.into(), from, false);
+        self.store(
+            core,
+            sp.wrapping_sub(4),
+            moves,
+            status.into(),
+            from | by,
+            false,
+        );
         self.r[SR] = 0;
         self.status.0 &= status::SCG0;
     }

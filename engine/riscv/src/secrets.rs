@@ -28,6 +28,8 @@ const ONE: Word = Word::public(1);
 
 /// The only CSR of which the secret bits are kept.
 const MSCRATCH: u32 = 0x340;
+/// `mepc`, `mcause` and `mtval`: what they hold is followed where it is read or returned to.
+const OF_TRAPS: [u32; 3] = [0x341, 0x342, 0x343];
 /// Cycles by which a division of a negative number is longer (`step.rs`).
 const SIGN_SPREAD: u32 = 1;
 
@@ -290,9 +292,10 @@ impl Secrets {
             };
         } else if operand != 0 {
             self.csrs |= by;
-            self.finds.note_device(number, by);
             if decides_exceptions(number) {
                 self.find(core, Decides::Exception, by, None);
+            } else if !OF_TRAPS.contains(&number) {
+                self.finds.note_device(number, by);
             }
         }
     }

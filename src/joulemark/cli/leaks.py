@@ -312,7 +312,7 @@ def _say(lines: Iterable[str], form: Form) -> None:
         elif line.startswith("  "):
             typer.echo(f"- {text}")
         else:
-            typer.echo(f"\n{text}\n" if text.endswith(":") else f"\n{text}")
+            typer.echo(f"\n{text}\n" if text.endswith(":") else f"{text}\n")
 
 
 _FIRST_LEFT_OUT = ("refusals", "board", "build", "operation", "cycles")
@@ -488,7 +488,8 @@ def _grouped(uses: "Sequence[Use]") -> Iterator[str]:
     for use in uses:
         place = use.place
         where = place.line if place.line is not None else use.address
-        lines.setdefault((use.decides, place.function, place.file, where), []).append(use)
+        cost = use.costs_time
+        lines.setdefault((use.decides, cost, place.function, place.file, where), []).append(use)
     for number, alike in enumerate(lines.values()):
         if number == _MOST_LINES:
             yield f"and {counted(len(lines) - number, 'more line')}; --format json has all"

@@ -7,8 +7,9 @@ depends on them is equal in all trials, and what still differs depends on a secr
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from joulemark._engine import Image, Machine
+from joulemark._engine import EngineError, Image, Machine
 from joulemark.catalogue import instruction_sets
+from joulemark.errors import InputError
 from joulemark.words import counted
 
 FUNCTION = "crypto_public"
@@ -77,7 +78,12 @@ class Declarations:
         address, length = (registers[name] for name in self._calls.arguments[:2])
         place = (self._caller(machine, registers), length)
         self._found[place] = self._found.get(place, 0) + 1
-        machine.declare_public(address, length)
+        try:
+            machine.declare_public(address, length)
+        except EngineError as error:
+            what = f"{counted(length, 'byte')} at {address:#x} are not all memory"
+            mend = "declare what is there"
+            raise InputError(what, f"{FUNCTION}() in {place[0]}", mend) from error
 
     def _caller(self, machine: Machine, registers: dict[str, int]) -> str:
         if self._calls.returns_to is None:

@@ -165,10 +165,11 @@ class Use:
 
     @property
     def place(self) -> Place:
-        """Where it is; the line is that of the comparison."""
-        here = self.places[self.decided_at]
-        text = self.places[self.address].instruction
-        return replace(here, address=self.address, instruction=text)
+        """Where it is; the line is that of the comparison, if that is in the same function."""
+        here, at = self.places[self.decided_at], self.places[self.address]
+        if here.function != at.function or here.line is None:
+            return at
+        return replace(here, address=at.address, instruction=at.instruction)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -344,7 +345,9 @@ def _source(path: Path) -> tuple[str, ...]:
 def declared_public(file: Path, number: int) -> str | None:
     """Return what a line, or the one above it, declares to be public."""
     lines = _source(file)[max(number - 2, 0) : number]
-    found = [match[1] for line in lines if (match := _PUBLIC.search(line))]
+    matches = [(line, match) for line in lines if (match := _PUBLIC.search(line))]
+    # What stands in a string is no comment.
+    found = [match[1] for line, match in matches if line[: match.start()].count('"') % 2 == 0]
     return found[-1] if found else None
 
 
@@ -385,9 +388,17 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
         tuple(sorted(verdicts, key=str)),
         found.reached,
         tuple(OneWay(at, taken, places) for at, taken in found.one_way),
-        tuple(f"{at:#x} ({', '.join(_text_of(_bytes(parts)))})" for at, parts in found.devices),
+        tuple(
+            f"{_device(at, places.core)} ({', '.join(_text_of(_bytes(parts)))})"
+            for at, parts in found.devices
+        ),
         tuple(found.lost),
     )
+
+
+def _device(at: int, core: str) -> str:
+    """Name a register: a control and status register has a number below any address."""
+    return f"CSR {at:#x}" if core == "riscv" and at < 0x1000 else f"{at:#x}"
 
 
 def with_what_is_declared(
