@@ -163,8 +163,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     require(begin_2(&insider, message_bytes[2] + 2, secrets[0], message_bytes[2] + 2) == CRYPTO_OK);
     memcpy(prk_2e, insider.prk, 32);
     memcpy(th_2, insider.th, 32);
-    plaintext_lengths[2] = lengths[2] - 2 - POINT;
-    crypt_2(prk_2e, th_2, plaintexts[2], message_bytes[2] + 2 + POINT, plaintext_lengths[2]);
+    plaintext_lengths[2] = lengths[2] - 2 - ANSWER;
+    crypt_2(prk_2e, th_2, plaintexts[2], message_bytes[2] + 2 + ANSWER, plaintext_lengths[2]);
     memcpy(prk_3e2m, before[3].prk, 32);
     memcpy(th_3, before[3].th, 32);
     size_t head = message_bytes[3][0] == (CBOR_BYTES | 24) ? 2 : 1;
@@ -213,11 +213,11 @@ static void insider_says(int number, const uint8_t *bytes, size_t length) {
     uint8_t all[ROOM + 8];
     if (length > EDHOC_PLAINTEXT_BYTES)
         length = EDHOC_PLAINTEXT_BYTES;
-    size_t more = number == 2 ? POINT : TAG;
+    size_t more = number == 2 ? ANSWER : TAG;
     size_t head = cbor_head(all, CBOR_BYTES, length + more), n = head;
     if (number == 2) {
-        memcpy(all + n, message_bytes[2] + 2, POINT);
-        crypt_2(prk_2e, th_2, all + n + POINT, bytes, length);
+        memcpy(all + n, message_bytes[2] + 2, ANSWER);
+        crypt_2(prk_2e, th_2, all + n + ANSWER, bytes, length);
     } else {
         if (length > 0)
             memcpy(all + n, bytes, length);

@@ -1,6 +1,7 @@
 """Write files atomically: they appear whole or not at all."""
 
 import os
+import threading
 from pathlib import Path
 
 from joulemark.errors import InputError
@@ -34,7 +35,7 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
     Raises:
         InputError: it cannot be written; an earlier file is left as it was.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         check(path)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,6 @@
 """EDHOC with ML-KEM and ML-DSA as a draft has it: its bytes, its blocks, and what is refused."""
 
 import random
-import runpy
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ import pytest
 from Crypto.Hash import KMAC256
 
 from coap_edhoc_peers import NET, PROGRAM, Device, Link, running
+from joulemark import edhoc_kem
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol
 from joulemark.errors import VerificationError
 from joulemark.oracle import Output
@@ -190,7 +190,7 @@ def odd(rng: random.Random) -> Iterator[bytes]:
 
 
 def test_blocks_as_aiocoap_reads_them_and_odd_ones(program: Path) -> None:
-    agreed = runpy.run_path(str(FIRMWARE / "net/edhoc/kem/oracle.py"))["agreed"]()
+    agreed = edhoc_kem.agreed()
     rng = random.Random(1)
     with running(program) as process:
         ours = Device(process, Link(rng, 0), CLIENT)

@@ -1,10 +1,9 @@
 """EDHOC over CoAP and then OSCORE: every datagram, from the oracle of EDHOC and RFC 8613."""
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from types import ModuleType
 
+from joulemark import edhoc_kem
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.edhoc import kdf
 from joulemark.errors import VerificationError
@@ -25,7 +24,6 @@ from joulemark.oscore import (
     Option,
     Security,
 )
-from joulemark.project import FIRMWARE
 from joulemark.subjects.handshake.talk import Account, Message, Talk
 
 _EDHOC_PATH: list[Option] = [(URI_PATH, b".well-known"), (URI_PATH, b"edhoc")]
@@ -51,30 +49,16 @@ def _algorithm(folder: str) -> Algorithm:
 Kdf = Callable[[bytes, int, bytes, int], bytes]
 
 
-@lru_cache
-def _with_kem() -> ModuleType:
-    """Return the oracle of the handshake that is no primitive."""
-    path = FIRMWARE / _KEM / "oracle.py"
-    spec = importlib.util.spec_from_file_location("joulemark_edhoc_kem", path)
-    assert spec is not None  # noqa: S101
-    assert spec.loader is not None  # noqa: S101
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _kdf(folder: str) -> Kdf:
     """Return the key derivation of a handshake's suite."""
-    found: Kdf = _with_kem().kdf if folder == _KEM else kdf
-    return found
+    return edhoc_kem.kdf if folder == _KEM else kdf
 
 
 @lru_cache
 def _agreed(folder: str) -> Output:
     """Return the messages of the vectors' parties, who are those of the program."""
     if folder == _KEM:
-        output: Output = _with_kem().agreed()
-        return output
+        return edhoc_kem.agreed()
     algorithm = _algorithm(folder)
     values = algorithm.vectors[0].values
     names = algorithm.contract.file.input
