@@ -84,6 +84,8 @@ pub struct Core<B: Bus> {
     pub bus: B,
     pub(crate) memories: Vec<Memory>,
     pub(crate) reader: Option<Box<Reader>>,
+    /// The number of the memory that is read so.
+    pub(crate) late_memory: usize,
     /// R0 to R14, and one that is always 0 in place 16.
     pub(crate) r: [u32; 17],
     /// The stack pointer that is not in use.
@@ -122,8 +124,12 @@ impl<B: Bus> Core<B> {
         let regions = config.regions.iter();
         let settings = bus.lines();
         let reader = config.lines.as_ref();
+        let is_late =
+            |region: &Region| reader.is_some_and(|lines| lines.range.start == region.start);
+        let late_memory = config.regions.iter().position(is_late);
         Self {
             reader: reader.map(|lines| Box::new(Reader::new(lines, settings))),
+            late_memory: late_memory.unwrap_or(usize::MAX),
             bus,
             memories: regions.map(|&region| Memory::new(region)).collect(),
             r: [0; 17],

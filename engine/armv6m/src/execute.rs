@@ -70,7 +70,9 @@ impl<B: Bus> Core<B> {
         }
         let limit = if *leave { self.now + 1 } else { until };
         let watched = self.observer.watching || self.observer.digesting || self.secrets.is_some();
-        let late = self.reader.as_ref().is_some_and(|reader| reader.is_slow());
+        let pc = self.pc;
+        let reader = self.reader.as_ref().filter(|reader| reader.is_slow());
+        let late = reader.is_some_and(|reader| watched || *leave || reader.has(pc));
         let done = match (watched, late) {
             (false, false) if !*leave => self.run_plainly(limit),
             (false, false) => self.execute::<false, false>(limit, *leave),
@@ -327,7 +329,11 @@ impl<B: Bus> Core<B> {
             {
                 self.report();
             }
-            if leave {
+            // Code of other memory is run plainly.
+            let pc = self.pc;
+            if leave
+                || LATE && !WATCHED && !self.reader.as_ref().is_some_and(|reader| reader.has(pc))
+            {
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! Instructions while nothing is watched and memory answers at once: what most take, out of the way of
+//! Instructions while nothing is watched, from memory that answers at once: what most take, out of the way of
 //! what few need. What this does not do itself, `execute.rs` does.
 
 use joulemark_armv7m::{Bus, Width};
@@ -16,6 +16,7 @@ impl<B: Bus> Core<B> {
         // These are the core's again wherever anything else looks at it.
         let (mut pc, mut now, mut flags, mut count) = (self.pc, self.now, self.flags, 0);
         let mut until = limit.min(self.check);
+        let mut late = self.late();
         macro_rules! hand_over {
             () => {
                 (self.pc, self.now, self.flags) = (pc, now, flags);
@@ -38,6 +39,9 @@ impl<B: Bus> Core<B> {
                     hand_over!();
                     return Err(no_code());
                 };
+                if place == late {
+                    break;
+                }
                 (code, start) = (place, self.memories[place].start);
                 continue;
             };
@@ -62,7 +66,7 @@ impl<B: Bus> Core<B> {
                         Kind::Ldrh => Width::Half,
                         _ => Width::Byte,
                     };
-                    if let Some(value) = self.peek(a.wrapping_add(b), width) {
+                    if let Some(value) = self.peek(a.wrapping_add(b), width, late) {
                         self.r[rd] = value;
                         now += ACCESS;
                         (pc, count) = (next, count + 1);
@@ -124,27 +128,37 @@ impl<B: Bus> Core<B> {
                 self.decode(code, false)?;
                 continue;
             }
-            self.one::<false, false>(op)?;
+            self.one::<false, true>(op)?;
             self.instructions += 1;
             if !self.thumb {
                 return Ok(());
             }
             (pc, now, flags) = (self.pc, self.now, self.flags);
-            until = limit.min(self.check);
+            (until, late) = (limit.min(self.check), self.late());
+            if code == late {
+                return Ok(());
+            }
         }
         hand_over!();
         Ok(())
     }
 
-    /// Load from memory.
+    /// The number of the memory that answers late.
+    fn late(&self) -> usize {
+        let reader = self.reader.as_ref().filter(|reader| reader.is_slow());
+        reader.map_or(usize::MAX, |_| self.late_memory)
+    }
+
+    /// Load from memory that answers at once.
     #[inline]
-    fn peek(&self, address: u32, width: Width) -> Option<u32> {
+    fn peek(&self, address: u32, width: Width, late: usize) -> Option<u32> {
         if address & (width.bytes() - 1) != 0 {
             return None;
         }
-        self.memories.iter().find_map(|memory| {
+        let mut memories = self.memories.iter().enumerate();
+        memories.find_map(|(number, memory)| {
             let at = memory.offset(address, width.bytes())?;
-            Some(memory.read(at, width))
+            (number != late).then(|| memory.read(at, width))
         })
     }
 

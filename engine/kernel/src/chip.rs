@@ -443,9 +443,11 @@ impl Chip {
 
     /// Whether a cache or line buffers make timing depend on earlier execution.
     pub fn memories_keep_state(&self) -> bool {
+        // Images are not built to run from ROM.
         let mut timings = self
             .memory
             .iter()
+            .filter(|memory| memory.kind != MemoryKind::Rom)
             .filter_map(|memory| memory.timing.as_ref());
         timings.any(|timing| timing.cached || timing.line_buffer_bytes.is_some())
     }

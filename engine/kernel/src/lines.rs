@@ -85,6 +85,12 @@ impl Reader {
         set.unwrap_or(self.lines.wait_states).into()
     }
 
+    /// Whether an address is in it.
+    #[inline]
+    pub fn has(&self, address: u32) -> bool {
+        self.lines.range.contains(&address)
+    }
+
     /// Whether anything takes longer than in other memory.
     pub fn is_slow(&self) -> bool {
         self.wait_states() != 0

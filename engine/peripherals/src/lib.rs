@@ -41,6 +41,8 @@ pub mod pl022;
 pub mod port;
 pub mod rate;
 pub mod rp2;
+pub mod rp2040_rom;
+pub mod rp2350_rom;
 pub mod serial_line;
 pub mod sfr;
 pub mod smwdthrosc;

@@ -31,6 +31,8 @@ pub struct Pl011 {
     imsc: u32,
     ris: u32,
     overrun: bool,
+    /// Which of its requests to DMA are on; nothing takes them.
+    dmacr: u32,
 }
 
 impl Pl011 {
@@ -48,6 +50,7 @@ impl Pl011 {
             imsc: 0,
             ris: 0,
             overrun: false,
+            dmacr: 0,
         }
     }
 
@@ -167,6 +170,7 @@ impl Pl011 {
             0x38 => self.imsc,
             0x3c => self.ris,
             0x40 => self.ris & self.imsc,
+            0x48 => self.dmacr,
             _ => return None,
         })
     }
@@ -232,6 +236,7 @@ impl Pl011 {
             0x34 => self.ifls = value & 0x3f,
             0x38 => self.imsc = value & 0x7ff,
             0x44 => self.ris &= !value,
+            0x48 => self.dmacr = value & 7,
             _ => return Ok(false),
         }
         Ok(true)

@@ -7,6 +7,7 @@ use crate::rate::Rate;
 
 /// `PLL_PWR`: power-down of the VCO, the post-dividers and the PLL.
 const PLL_DOWN: u32 = 0x29;
+const PLL_VCO_DOWN: u32 = 0x21;
 const PLL_LOCK: u32 = 1 << 31;
 /// `XOSC_CTRL`: enabled, with a range of frequencies.
 const XOSC_ENABLE: u32 = 0xfab << 12;
@@ -61,6 +62,8 @@ pub struct SystemTimer {
     forced: u32,
 }
 
+const ARMED: u32 = 0x20;
+
 impl SystemTimer {
     /// The state after reset of a timer whose register INTR has this offset.
     pub fn new(interrupts: u32) -> Self {
@@ -113,7 +116,7 @@ impl SystemTimer {
                 count as u32
             }
             0x10..=0x1c => self.alarms[(offset as usize - 0x10) / 4],
-            0x20 => self.armed,
+            ARMED => self.armed,
             0x24 => (count >> 32) as u32,
             0x28 => count as u32,
             0x2c => 7,
@@ -129,6 +132,12 @@ impl SystemTimer {
         })
     }
 
+    /// Whether ones clear bits of a register. The view that clears bits clears these, as the Pico SDK's
+    /// example `timer_lowlevel` does.
+    pub fn is_cleared_by_ones(&self, offset: u32) -> bool {
+        offset == ARMED || offset == self.interrupts
+    }
+
     /// Write a register; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
         match offset {
@@ -141,7 +150,7 @@ impl SystemTimer {
                 self.alarms[alarm] = value;
                 self.armed |= 1 << alarm;
             }
-            0x20 => self.armed &= !value,
+            ARMED => self.armed &= !value,
             0x2c => {}
             _ => match offset.checked_sub(self.interrupts) {
                 Some(0) => self.raised &= !value,
@@ -159,7 +168,16 @@ impl SystemTimer {
     }
 }
 
-/// XOSC, `PLL_SYS`, and the reference, system and peripheral clocks.
+/// Clock generators: four outputs, then the reference, system and peripheral clock, and three of what
+/// is not emulated.
+const GENERATORS: usize = 10;
+const REFERENCE: usize = 4;
+const SYSTEM: usize = 5;
+const PERIPHERAL: usize = 6;
+/// CTRL, DIV and SELECTED of each.
+const GENERATORS_END: u32 = 12 * GENERATORS as u32;
+
+/// XOSC, the PLLs of the system and of USB, and what is made of them.
 pub struct Clocks {
     /// Frequencies of the ring oscillator and of the crystal.
     rosc_hz: u32,
@@ -167,46 +185,51 @@ pub struct Clocks {
     /// Fraction bits of a divider, and whether CTRL shows that a clock is on.
     fraction: u32,
     shows_enabled: bool,
-    /// RESETS holds the PLL in reset.
-    pub pll_in_reset: bool,
+    /// RESETS holds a PLL in reset.
+    pub pll_in_reset: [bool; 2],
+    /// `CLK_SYS_RESUS_CTRL`, which is off.
+    resus: u32,
     xosc: u32,
     xosc_startup: u32,
     /// CS, PWR, `FBDIV_INT` and PRIM.
-    pll: [u32; 4],
-    /// CTRL and DIV of the reference, system and peripheral clock.
-    generators: [[u32; 2]; 3],
+    pll: [[u32; 4]; 2],
+    /// CTRL and DIV.
+    generators: [[u32; 2]; GENERATORS],
 }
 
 impl Clocks {
     /// The RP2040's, after reset.
     pub fn rp2040(rosc_hz: u32, crystal_hz: u32) -> Self {
-        Self::new(rosc_hz, crystal_hz, 8, false)
+        Self::new(rosc_hz, crystal_hz, 8, false, 0x78)
     }
 
     /// The RP2350's, after reset.
     pub fn rp2350(rosc_hz: u32, crystal_hz: u32) -> Self {
-        Self::new(rosc_hz, crystal_hz, 16, true)
+        Self::new(rosc_hz, crystal_hz, 16, true, 0x84)
     }
 
-    fn new(rosc_hz: u32, crystal_hz: u32, fraction: u32, shows_enabled: bool) -> Self {
+    fn new(rosc_hz: u32, crystal_hz: u32, fraction: u32, shows_enabled: bool, resus: u32) -> Self {
         let mut clocks = Self {
             rosc_hz,
             crystal_hz,
             fraction,
             shows_enabled,
-            pll_in_reset: true,
+            pll_in_reset: [true; 2],
+            resus,
             xosc: 0,
             xosc_startup: 0,
-            pll: [0; 4],
-            generators: [[0, 1 << fraction]; 3],
+            pll: [[0; 4]; 2],
+            generators: [[0, 1 << fraction]; GENERATORS],
         };
-        clocks.reset_pll();
+        for number in 0..2 {
+            clocks.reset_pll(number);
+        }
         clocks
     }
 
-    /// Return the PLL to its state after reset.
-    pub fn reset_pll(&mut self) {
-        self.pll = [1, 0x2d, 0, 0x77000];
+    /// Return a PLL, the system's or USB's, to its state after reset.
+    pub fn reset_pll(&mut self, number: usize) {
+        self.pll[number] = [1, 0x2d, 0, 0x77000];
     }
 
     fn xosc_hz(&self) -> u32 {
@@ -217,10 +240,10 @@ impl Clocks {
         }
     }
 
-    fn pll_hz(&self) -> u32 {
-        let [cs, pwr, fbdiv, prim] = self.pll;
+    fn pll_hz(&self, number: usize) -> u32 {
+        let [cs, pwr, fbdiv, prim] = self.pll[number];
         let divisor = (cs & 63) * (prim >> 16 & 7) * (prim >> 12 & 7);
-        if self.pll_in_reset || pwr & PLL_DOWN != 0 || divisor == 0 {
+        if self.pll_in_reset[number] || pwr & PLL_DOWN != 0 || divisor == 0 {
             return 0;
         }
         (u64::from(self.xosc_hz()) * u64::from(fbdiv & 0xfff) / u64::from(divisor)) as u32
@@ -228,7 +251,7 @@ impl Clocks {
 
     /// The reference clock.
     pub fn reference_hz(&self) -> u32 {
-        let [ctrl, div] = self.generators[0];
+        let [ctrl, div] = self.generators[REFERENCE];
         let hz = match ctrl & 3 {
             0 => self.rosc_hz,
             2 => self.xosc_hz(),
@@ -239,10 +262,11 @@ impl Clocks {
 
     /// The system clock; 0 if what is selected does not run, or is not emulated.
     pub fn system_hz(&self) -> u32 {
-        let [ctrl, div] = self.generators[1];
+        let [ctrl, div] = self.generators[SYSTEM];
         let hz = match (ctrl & 1, ctrl >> 5 & 7) {
             (0, _) => self.reference_hz(),
-            (_, 0) => self.pll_hz(),
+            (_, 0) => self.pll_hz(0),
+            (_, 1) => self.pll_hz(1),
             (_, 2) => self.rosc_hz,
             (_, 3) => self.xosc_hz(),
             _ => 0,
@@ -252,10 +276,11 @@ impl Clocks {
 
     /// The peripheral clock.
     pub fn peripheral_hz(&self) -> u32 {
-        let [ctrl, div] = self.generators[2];
+        let [ctrl, div] = self.generators[PERIPHERAL];
         let hz = match ctrl >> 5 & 7 {
             0 => self.system_hz(),
-            1 => self.pll_hz(),
+            1 => self.pll_hz(0),
+            2 => self.pll_hz(1),
             3 => self.rosc_hz,
             4 => self.xosc_hz(),
             _ => 0,
@@ -270,19 +295,22 @@ impl Clocks {
 
     /// Read a register of CLOCKS; `None` if there is none.
     pub fn read_clocks(&self, offset: u32) -> Option<u32> {
-        if !(0x30..=0x50).contains(&offset) {
+        if offset == self.resus {
+            return Some(0);
+        }
+        if offset >= GENERATORS_END {
             return None;
         }
         let word = offset as usize / 4;
-        let (clock, field) = ((word - 12) / 3, (word - 12) % 3);
+        let (clock, field) = (word / 3, word % 3);
         let [ctrl, div] = self.generators[clock];
         Some(match field {
             0 if self.shows_enabled => ctrl | (ctrl >> 11 & 1) << 28,
             0 => ctrl,
             1 => div,
             // Selections take effect at once.
-            _ if clock == 0 => 1 << (ctrl & 3),
-            _ if clock == 1 => 1 << (ctrl & 1),
+            _ if clock == REFERENCE => 1 << (ctrl & 3),
+            _ if clock == SYSTEM => 1 << (ctrl & 1),
             _ => 1,
         })
     }
@@ -290,11 +318,11 @@ impl Clocks {
     /// Write a register of CLOCKS; false if there is none.
     pub fn write_clocks(&mut self, offset: u32, value: u32) -> bool {
         let word = offset as usize / 4;
-        let is_there = (0x30..=0x50).contains(&offset) && word % 3 < 2;
+        let is_there = offset < GENERATORS_END && word % 3 < 2;
         if is_there {
-            self.generators[(word - 12) / 3][word % 3] = value;
+            self.generators[word / 3][word % 3] = value;
         }
-        is_there
+        is_there || offset == self.resus && value == 0
     }
 
     /// Read a register of XOSC; `None` if there is none.
@@ -320,16 +348,19 @@ impl Clocks {
         true
     }
 
-    /// Read a register of `PLL_SYS`; `None` if there is none.
-    pub fn read_pll(&self, offset: u32) -> Option<u32> {
-        let value = *self.pll.get(offset as usize / 4)?;
-        let has_lock = offset == 0 && self.pll_hz() != 0;
+    /// Read a register of a PLL; `None` if there is none.
+    pub fn read_pll(&self, number: usize, offset: u32) -> Option<u32> {
+        let value = *self.pll[number].get(offset as usize / 4)?;
+        // It locks before the post-dividers have power.
+        let [cs, pwr, fbdiv, _] = self.pll[number];
+        let is_on = !self.pll_in_reset[number] && pwr & PLL_VCO_DOWN == 0 && self.xosc_hz() != 0;
+        let has_lock = offset == 0 && is_on && cs & 63 != 0 && fbdiv != 0;
         Some(if has_lock { value | PLL_LOCK } else { value })
     }
 
-    /// Write a register of `PLL_SYS`; false if there is none.
-    pub fn write_pll(&mut self, offset: u32, value: u32) -> bool {
-        let register = self.pll.get_mut(offset as usize / 4);
+    /// Write a register of a PLL; false if there is none.
+    pub fn write_pll(&mut self, number: usize, offset: u32, value: u32) -> bool {
+        let register = self.pll[number].get_mut(offset as usize / 4);
         register.map(|register| *register = value).is_some()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use joulemark_kernel::lines::{Lines as MemoryLines, Reader, Settings};
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
@@ -20,6 +21,8 @@ pub(crate) const SP: usize = 2;
 pub struct Config {
     /// Its memories; they do not overlap.
     pub regions: Vec<Region>,
+    /// The one that answers late.
+    pub lines: Option<MemoryLines>,
     /// What it says of itself.
     pub identity: Identity,
     /// Exceptions that are errors of the program end the run, even if it has a handler.
@@ -56,6 +59,9 @@ pub struct Core<B: Bus> {
     /// The surrounding chip.
     pub bus: B,
     pub(crate) memories: Vec<Memory>,
+    /// The memory that answers late, and its number.
+    pub(crate) reader: Option<Box<Reader>>,
+    pub(crate) late: usize,
     /// Registers; 0 stays 0, and the last one takes what is written to it.
     pub(crate) registers: [u32; 33],
     pub(crate) pc: u32,
@@ -106,8 +112,14 @@ pub struct Core<B: Bus> {
 impl<B: Bus> Core<B> {
     /// Make a core with empty memories.
     pub fn new(bus: B, config: &Config) -> Self {
+        let lines = config.lines.as_ref();
+        let is_late =
+            |region: &Region| lines.is_some_and(|lines| lines.range.start == region.start);
+        let late = config.regions.iter().position(is_late);
         Self {
             bus,
+            reader: lines.map(|lines| Box::new(Reader::new(lines, Settings::default()))),
+            late: late.unwrap_or(usize::MAX),
             memories: config
                 .regions
                 .iter()

@@ -8,6 +8,8 @@ use crate::decode::{FENCE_I, Kind, Op, decode};
 pub enum RegionKind {
     /// It is read, written and executed, without wait states.
     Ram,
+    /// It is read and executed, without wait states.
+    Rom,
     /// It is read, and neither written nor executed.
     Data,
 }
@@ -42,12 +44,19 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub fn new(region: Region) -> Self {
-        let is_ram = region.kind == RegionKind::Ram;
+        let executes = region.kind != RegionKind::Data;
         Self {
             start: region.start,
             kind: region.kind,
             bytes: vec![0; region.size as usize],
-            ops: vec![Op::default(); if is_ram { region.size as usize / 2 } else { 0 }],
+            ops: vec![
+                Op::default();
+                if executes {
+                    region.size as usize / 2
+                } else {
+                    0
+                }
+            ],
             has_code: vec![false; (region.size / PAGE + 2) as usize],
             stops: Vec::new(),
         }
@@ -55,6 +64,10 @@ impl Memory {
 
     pub fn start(&self) -> u32 {
         self.start
+    }
+
+    pub fn executes(&self) -> bool {
+        self.kind != RegionKind::Data
     }
 
     pub fn is_ram(&self) -> bool {

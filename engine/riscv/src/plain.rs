@@ -23,7 +23,8 @@ impl<B: Bus> Core<B> {
         let code = self
             .memories
             .iter()
-            .position(|memory| memory.is_ram() && memory.offset(self.pc, 2).is_some());
+            .position(|memory| memory.executes() && memory.offset(self.pc, 2).is_some())
+            .filter(|&code| code != self.late);
         let Some(code) = code.filter(|_| is_idle && self.now < limit) else {
             return Ok(());
         };
@@ -99,7 +100,7 @@ impl<B: Bus> Core<B> {
                         let at = memory.offset(address, width.bytes())?;
                         Some((number, at))
                     });
-                let Some((number, at)) = found else {
+                let Some((number, at)) = found.filter(|&(number, _)| number != self.late) else {
                     return Ok(());
                 };
                 let memory = &mut self.memories[number];

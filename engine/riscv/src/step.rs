@@ -201,7 +201,7 @@ impl<B: Bus> Core<B> {
     fn fetch(&mut self) -> Result<Op, Box<Fault>> {
         for memory in &mut self.memories {
             if let Some(at) = memory.offset(self.pc, 2)
-                && memory.is_ram()
+                && memory.executes()
                 && let Some(op) = memory.op(at)
             {
                 return Ok(op);
@@ -214,6 +214,7 @@ impl<B: Bus> Core<B> {
     /// Execute one instruction, or enter a trap.
     fn step<const WATCHED: bool>(&mut self) -> Done {
         let op = self.fetch()?;
+        self.wait_for_lines(op);
         if WATCHED && self.observer.digesting {
             self.observer.touch(self.pc);
         }
@@ -745,6 +746,26 @@ impl<B: Bus> Core<B> {
         Cycles(self.access_until)
     }
 
+    /// Wait states of a load from memory.
+    #[inline]
+    fn waits_for_load(&mut self, number: usize, address: u32) -> u8 {
+        match &mut self.reader {
+            Some(reader) if number == self.late => reader.load(address, self.now) as u8,
+            _ => 0,
+        }
+    }
+
+    /// Wait for the lines of the instruction at the program counter. How far the core fetches ahead
+    /// and what it executes meanwhile is left out.
+    fn wait_for_lines(&mut self, op: Op) {
+        if let Some(reader) = &mut self.reader {
+            self.now += reader.fetch(self.pc, self.now);
+            if op.size == 2 {
+                self.now += reader.fetch(self.pc.wrapping_add(2), self.now);
+            }
+        }
+    }
+
     #[inline]
     fn load_data<const WATCHED: bool>(
         &mut self,
@@ -754,10 +775,11 @@ impl<B: Bus> Core<B> {
         if WATCHED && self.observer.digesting {
             self.observer.touch(address);
         }
-        for memory in &self.memories {
+        for (number, memory) in self.memories.iter().enumerate() {
             if let Some(at) = memory.offset(address, width.bytes()) {
                 let value = memory.read(at, width);
-                self.accesses(0);
+                let waits = self.waits_for_load(number, address);
+                self.accesses(waits);
                 return Ok(value);
             }
         }

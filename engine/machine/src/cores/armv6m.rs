@@ -7,7 +7,6 @@ use std::sync::Arc;
 use joulemark_armv6m::{self as core, Config, Core, Region, RegionKind, Wait};
 use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::image::Target;
-use joulemark_kernel::lines::Lines;
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{
@@ -48,6 +47,8 @@ pub struct Section {
     /// Registers that answer late.
     #[serde(default)]
     pub wait: Vec<LateRegisters>,
+    /// Where boot code finds the vectors of a program that is not where images are built for.
+    pub other_vectors: Option<Constant>,
 }
 
 /// Registers with wait states.
@@ -117,12 +118,19 @@ impl Armv6m {
         let bus = CortexM::new(chip, &parameters, make, &setting, options.trace)?;
         let config = config(chip, &parameters, &section, setting("stop_on_fault") != 0)?;
         let mut core = Core::new(bus, &config);
+        for (address, rom) in core.bus.rom() {
+            core.load_image(address, &rom).map_err(|at| {
+                chip.error(&format!(
+                    "key 'memory': no memory at {at:#010x}, where the series has its ROM"
+                ))
+            })?;
+        }
         for segment in &image.segments {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
         core.bus.set_image(image);
-        let start = start(chip, image, options)?;
+        let start = start(chip, &section, image, options)?;
         core.reset(start.vectors, start.stack_pointer, start.entry);
         // The stack may grow down to the last variable in its memory region.
         let sp = start.stack_pointer;
@@ -177,7 +185,7 @@ fn config(
     let uncalibrated = u32::from(divider.is_none()) << 31 | 1 << 30;
     Ok(Config {
         regions: regions.collect(),
-        lines: lines(chip)?,
+        lines: sections::lines(chip)?,
         io_port: port..port.saturating_add(section.io_port_bytes),
         waits: waits.collect(),
         interrupts: core.interrupts.whole() as usize,
@@ -189,49 +197,16 @@ fn config(
     })
 }
 
-/// The memory whose accesses take longer, and its lines.
-fn lines(chip: &Chip) -> Result<Option<Lines>, ChipError> {
-    let mut memories = chip.memory.iter();
-    let late = memories.find_map(|memory| Some((memory, memory.timing.as_ref()?)));
-    let Some((memory, timing)) = late else {
-        return Ok(None);
-    };
-    let cache: Option<sections::Cache> = chip.section("cache")?;
-    let line_bytes = timing.line_buffer_bytes.as_ref().map(Constant::whole);
-    let line_bytes = line_bytes.filter(|bytes| bytes.is_power_of_two());
-    let line_bytes = line_bytes.ok_or_else(|| {
-        chip.error("key 'memory.timing.line_buffer_bytes': needs a power of two on this core")
-    })?;
-    let (sets, ways) = match &cache {
-        None => (0, 0),
-        Some(cache) => match cache.geometry() {
-            [size, ways, line] if line == line_bytes && ways > 0 && size % (ways * line) == 0 => {
-                ((size / (ways * line)) as usize, ways as usize)
-            }
-            _ => {
-                return Err(
-                    chip.error("key 'cache': needs whole sets of lines as long as the memory's")
-                );
-            }
-        },
-    };
-    Ok(Some(Lines {
-        range: memory.start..end(memory),
-        wait_states: timing.wait_states.whole() as u8,
-        line_bytes,
-        sets,
-        ways,
-        only_fetches: cache.is_some_and(|cache| cache.only_fetches),
-    }))
-}
-
 /// Where the program starts: by its vector table, or, with an entry, as a debugger starts it.
-fn start(chip: &Chip, image: &Image, options: &Options) -> Result<Start, Error> {
+fn start(chip: &Chip, section: &Section, image: &Image, options: &Options) -> Result<Start, Error> {
     let Some(&reset) = chip.vectors.table.get("RESET") else {
         let what = "key 'vectors.table': needs RESET";
         return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
     };
-    let table = reset - 4;
+    let other = section.other_vectors.as_ref().map(Constant::whole);
+    let has_vectors = |&table: &u32| image_word(image, table + 4).is_some();
+    let table = other.filter(has_vectors).unwrap_or(reset - 4);
+    let reset = table + 4;
     let is_ram = |sp: u32| {
         let mut memories = chip.memory.iter();
         memories.any(|m| m.kind == MemoryKind::Ram && (m.start + 1..=end(m)).contains(&sp))

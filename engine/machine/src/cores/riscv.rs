@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::board::Board;
 use crate::calls::CallTree;
+use crate::cortex_m::sections;
 use crate::pins::Pin;
 use crate::profile::Node;
 use crate::system::{Exit, Limits, System, check_fit, memories};
@@ -72,18 +73,20 @@ pub struct Section {
 }
 
 impl Section {
-    /// Read and check the section, the only one that the core adds.
+    /// Read and check the section; with that of a cache, it is all that the core adds.
     ///
     /// # Errors
     /// It is missing or wrong, or there is another.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["hazard3"])?;
+        chip.only_sections(&["hazard3", "cache"])?;
         chip.needed_section("hazard3")
     }
 }
 
 /// The chip around a core.
 pub trait Surroundings: Bus + Send + Sync {
+    /// Contents and addresses of the chip's read-only memories.
+    fn rom(&self) -> Vec<(u32, Vec<u8>)>;
     fn board(&self) -> &Board;
     fn board_mut(&mut self) -> &mut Board;
     fn timeline(&self) -> &Timeline;
@@ -141,13 +144,13 @@ impl Riscv {
             .map_err(|error| Error::Argument(error.0))?;
         let is_memory = |address: u32| {
             let region = chip.region(address);
-            region.is_some_and(|memory| memory.kind == MemoryKind::Ram)
+            region.is_some_and(|memory| matches!(memory.kind, MemoryKind::Ram | MemoryKind::Rom))
         };
         check_fit(chip, image, is_memory, DIGITS)?;
         let regions = chip.memory.iter().filter_map(|memory| {
             let kind = match memory.kind {
                 MemoryKind::Ram => RegionKind::Ram,
-                MemoryKind::Rom => RegionKind::Data,
+                MemoryKind::Rom => RegionKind::Rom,
                 MemoryKind::Flash | MemoryKind::Peripheral => return None,
             };
             Some(Region {
@@ -158,6 +161,7 @@ impl Riscv {
         });
         let config = Config {
             regions: regions.collect(),
+            lines: sections::lines(chip)?,
             identity: Identity {
                 vendor: section.vendor.whole(),
                 implementation: section.implementation.whole(),
@@ -167,6 +171,13 @@ impl Riscv {
             stop_on_fault: settings.get("stop_on_fault").is_some_and(|&on| on != 0),
         };
         let mut core = Core::new(make(chip, &section, options.trace)?, &config);
+        for (address, rom) in core.bus.rom() {
+            core.load(address, &rom).map_err(|at| {
+                chip.error(&format!(
+                    "key 'memory': no memory at {at:#010x}, where the series has its ROM"
+                ))
+            })?;
+        }
         for segment in &image.segments {
             let loaded = core.load(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");

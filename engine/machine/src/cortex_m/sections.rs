@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
+use joulemark_kernel::lines::Lines;
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::ti_aes::AesTiming;
@@ -163,6 +164,45 @@ impl Cache {
     pub fn geometry(&self) -> [u32; 3] {
         [&self.size_bytes, &self.ways, &self.line_bytes].map(Constant::whole)
     }
+}
+
+/// The memory whose accesses take longer, and its lines.
+///
+/// # Errors
+/// They are none that the emulation knows.
+pub fn lines(chip: &Chip) -> Result<Option<Lines>, ChipError> {
+    let mut memories = chip.memory.iter();
+    let late = memories.find_map(|memory| Some((memory, memory.timing.as_ref()?)));
+    let Some((memory, timing)) = late else {
+        return Ok(None);
+    };
+    let cache: Option<Cache> = chip.section("cache")?;
+    let line_bytes = timing.line_buffer_bytes.as_ref().map(Constant::whole);
+    let line_bytes = line_bytes.filter(|bytes| bytes.is_power_of_two());
+    let line_bytes = line_bytes.ok_or_else(|| {
+        chip.error("key 'memory.timing.line_buffer_bytes': needs a power of two on this core")
+    })?;
+    let (sets, ways) = match &cache {
+        None => (0, 0),
+        Some(cache) => match cache.geometry() {
+            [size, ways, line] if line == line_bytes && ways > 0 && size % (ways * line) == 0 => {
+                ((size / (ways * line)) as usize, ways as usize)
+            }
+            _ => {
+                return Err(
+                    chip.error("key 'cache': needs whole sets of lines as long as the memory's")
+                );
+            }
+        },
+    };
+    Ok(Some(Lines {
+        range: memory.start..memory.start.saturating_add(memory.size),
+        wait_states: timing.wait_states.whole() as u8,
+        line_bytes,
+        sets,
+        ways,
+        only_fetches: cache.is_some_and(|cache| cache.only_fetches),
+    }))
 }
 
 impl Core {

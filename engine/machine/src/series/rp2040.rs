@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use joulemark_armv7m::Width;
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz};
-use joulemark_peripherals::Pl011;
 use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
+use joulemark_peripherals::{Pl011, rp2040_rom};
 
 use crate::cores::armv6m::{Armv6m, Section, TARGET};
 use crate::cortex_m::instances::{Instance, Instances};
@@ -24,11 +24,13 @@ enum Block {
     Pads,
     Xosc,
     Rosc,
-    Pll,
+    /// The system's, or USB's.
+    Pll(usize),
     Uart(usize),
     Timer,
     Watchdog,
     Sio,
+    Usb,
 }
 
 /// Registers, followed by views of them that flip, set and clear bits (data sheet, 2.1.2).
@@ -39,19 +41,21 @@ const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<
     Instance::new(name, block, WITH_VIEWS, interrupts)
 }
 
-static INSTANCES: [Instance<Block>; 12] = [
+static INSTANCES: [Instance<Block>; 14] = [
     block("CLOCKS", Block::Clocks, 0),
     block("RESETS", Block::Resets, 0),
     block("IO_BANK0", Block::Io, 0).port(),
     block("PADS_BANK0", Block::Pads, 0),
     block("XOSC", Block::Xosc, 0),
     block("ROSC", Block::Rosc, 0),
-    block("PLL_SYS", Block::Pll, 0),
+    block("PLL_SYS", Block::Pll(0), 0),
+    block("PLL_USB", Block::Pll(1), 0),
     block("UART0", Block::Uart(0), 1),
     block("UART1", Block::Uart(1), 1),
     block("TIMER", Block::Timer, 4),
     block("WATCHDOG", Block::Watchdog, 0),
     Instance::new("SIO", Block::Sio, 0x200, 0),
+    block("USBCTRL_REGS", Block::Usb, 0),
 ];
 
 /// Pin names: GPIO0 to GPIO29.
@@ -75,6 +79,10 @@ const TICK_ENABLE: u32 = 1 << 9;
 const WATCHDOG_ENABLE: u32 = 1 << 30;
 const WATCHDOG_TRIGGER: u32 = 1 << 31;
 const WATCHDOG_PAUSES: u32 = 7 << 24;
+/// `USB_SIE_CTRL`, of which programs turn the transceiver off.
+const SIE_CTRL: u32 = 0x4c;
+const SIE_CTRL_RESET: u32 = 1 << 15;
+const TRANSCEIVER_PD: u32 = 1 << 18;
 /// Cycles of a division (data sheet, 2.3.1.5).
 const DIVISION: u64 = 8;
 
@@ -138,6 +146,7 @@ struct Rp2040 {
     scratch: [u32; 8],
     divider: Divider,
     spinlocks: u32,
+    sie_ctrl: u32,
     /// The ring oscillator's random bits: xorshift32 (Marsaglia 2003). No result may depend on them.
     random: u32,
 }
@@ -197,6 +206,7 @@ fn make(
         scratch: [0; 8],
         divider: Divider::default(),
         spinlocks: 0,
+        sie_ctrl: SIE_CTRL_RESET,
         random: 0x2040_1234,
     };
     series.set_rates();
@@ -228,9 +238,10 @@ impl Rp2040 {
         match block {
             Block::Io => 1 << 5,
             Block::Pads => 1 << 8,
-            Block::Pll => 1 << 12,
+            Block::Pll(number) => 1 << (12 + number),
             Block::Timer => 1 << 21,
             Block::Uart(number) => 1 << (22 + number),
+            Block::Usb => 1 << 24,
             _ => 0,
         }
     }
@@ -251,7 +262,8 @@ impl Rp2040 {
         let Some((block, offset)) = self.instances.find(address) else {
             return Ok(None);
         };
-        if self.is_in_reset(block) {
+        // The SDK looks at USB's registers to see whether it is in reset.
+        if self.is_in_reset(block) && block != Block::Usb {
             let what =
                 format!("a register of {block:?} is accessed while RESETS holds that in reset");
             return Err(Fault::new(FaultKind::Peripheral, what));
@@ -275,7 +287,8 @@ impl Rp2040 {
         Ok(Some(match block {
             Block::Clocks => return Ok(self.clocks.read_clocks(offset)),
             Block::Xosc => return Ok(self.clocks.read_xosc(offset)),
-            Block::Pll => return Ok(self.clocks.read_pll(offset)),
+            Block::Pll(number) => return Ok(self.clocks.read_pll(number, offset)),
+            Block::Usb => return Ok((offset == SIE_CTRL).then_some(self.sie_ctrl)),
             Block::Resets => match offset {
                 0 => self.in_reset,
                 4 => 0,
@@ -367,11 +380,12 @@ impl Rp2040 {
     ) -> Result<bool, Fault> {
         let (word, now) = (offset as usize / 4, context.now);
         match block {
-            Block::Clocks | Block::Xosc | Block::Pll => {
+            Block::Clocks | Block::Xosc | Block::Pll(_) => {
                 let is_there = match block {
                     Block::Clocks => self.clocks.write_clocks(offset, value),
                     Block::Xosc => self.clocks.write_xosc(offset, value),
-                    _ => self.clocks.write_pll(offset, value),
+                    Block::Pll(number) => self.clocks.write_pll(number, offset, value),
+                    _ => false,
                 };
                 if is_there {
                     self.change_clocks(context)?;
@@ -382,7 +396,8 @@ impl Rp2040 {
                 0 => {
                     let entering = value & !self.in_reset;
                     self.in_reset = value & RESET_ALL;
-                    self.clocks.pll_in_reset = self.is_in_reset(Block::Pll);
+                    self.clocks.pll_in_reset =
+                        [0, 1].map(|number| self.is_in_reset(Block::Pll(number)));
                     self.restart(entering);
                     self.change_clocks(context)?;
                 }
@@ -410,6 +425,9 @@ impl Rp2040 {
                 _ => return Ok(false),
             },
             Block::Sio => return Ok(self.write_sio(offset, value, now)),
+            Block::Usb if offset == SIE_CTRL && value & !(SIE_CTRL_RESET | TRANSCEIVER_PD) == 0 => {
+                self.sie_ctrl = value;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -480,8 +498,13 @@ impl Rp2040 {
         if entering & Self::reset_bit(Block::Pads) != 0 {
             self.pads = [PAD_RESET; PINS_MOST];
         }
-        if entering & Self::reset_bit(Block::Pll) != 0 {
-            self.clocks.reset_pll();
+        for number in 0..2 {
+            if entering & Self::reset_bit(Block::Pll(number)) != 0 {
+                self.clocks.reset_pll(number);
+            }
+        }
+        if entering & Self::reset_bit(Block::Usb) != 0 {
+            self.sie_ctrl = SIE_CTRL_RESET;
         }
     }
 
@@ -495,6 +518,10 @@ impl Rp2040 {
 }
 
 impl Peripherals for Rp2040 {
+    fn rom(&self) -> Vec<(u32, Vec<u8>)> {
+        vec![(0, rp2040_rom::contents())]
+    }
+
     fn serial_ports(&self) -> &'static [&'static str] {
         &["UART0", "UART1"][..self.instances.run(Block::Uart)]
     }
@@ -515,11 +542,14 @@ impl Peripherals for Rp2040 {
         let Some((block, offset, view)) = self.find(address)? else {
             return Ok(false);
         };
+        let is_cleared_by_ones =
+            block == Block::Timer && self.timer.is_cleared_by_ones(offset);
         let mut old = || self.register(block, offset, context.pins.level(0), context.now);
         let value = match view {
             0 => value,
             1 => old()?.unwrap_or(0) ^ value,
             2 => old()?.unwrap_or(0) | value,
+            _ if is_cleared_by_ones => value,
             _ => old()?.unwrap_or(0) & !value,
         };
         let is_there = self.set_register(block, offset, value, context)?;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline};
-use joulemark_peripherals::Pl011;
 use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
+use joulemark_peripherals::{Pl011, rp2350_rom};
 use joulemark_riscv::{Bus, Control, Lines, Width};
 
 use crate::board::{Board, Buses, Effect};
@@ -24,11 +24,14 @@ enum Block {
     Io,
     Pads,
     Xosc,
-    Pll,
+    /// The system's, or USB's.
+    Pll(usize),
     Uart(usize),
     Timer(usize),
     Ticks,
     Sio,
+    Usb,
+    BootRam,
 }
 
 /// Registers, followed by views of them that flip, set and clear bits (data sheet, "Atomic register
@@ -40,19 +43,22 @@ const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<
     Instance::new(name, block, WITH_VIEWS, interrupts)
 }
 
-static INSTANCES: [Instance<Block>; 12] = [
+static INSTANCES: [Instance<Block>; 15] = [
     block("CLOCKS", Block::Clocks, 0),
     block("RESETS", Block::Resets, 0),
     block("IO_BANK0", Block::Io, 0).port(),
     block("PADS_BANK0", Block::Pads, 0),
     block("XOSC", Block::Xosc, 0),
-    block("PLL_SYS", Block::Pll, 0),
+    block("PLL_SYS", Block::Pll(0), 0),
+    block("PLL_USB", Block::Pll(1), 0),
     block("UART0", Block::Uart(0), 1),
     block("UART1", Block::Uart(1), 1),
     block("TIMER0", Block::Timer(0), 4),
     block("TIMER1", Block::Timer(1), 4),
     block("TICKS", Block::Ticks, 0),
     Instance::new("SIO", Block::Sio, 0x200, 0),
+    block("USBCTRL_REGS", Block::Usb, 0),
+    Instance::new("BOOTRAM", Block::BootRam, 0x82c, 0).from(0x808),
 ];
 
 /// Pin names: GPIO0 to GPIO29.
@@ -77,6 +83,15 @@ const TICK_TIMER0: usize = 2;
 const TICK_RISCV: usize = 5;
 const MTIME_EN: u32 = 1;
 const MTIME_FULLSPEED: u32 = 2;
+
+/// `USB_SIE_CTRL`, of which programs turn the transceiver off.
+const SIE_CTRL: u32 = 0x4c;
+const SIE_CTRL_RESET: u32 = 1 << 15;
+const TRANSCEIVER_PD: u32 = 1 << 18;
+/// `BOOTRAM_BOOTLOCK_STAT` and the first of eight locks behind it.
+const BOOTLOCK_STAT: u32 = 0x808;
+const BOOTLOCK0: u32 = 0x80c;
+const BOOTLOCKS: u32 = 0xff;
 
 /// Where a timer's interrupt registers begin.
 const TIMER_INTR: u32 = 0x3c;
@@ -110,6 +125,8 @@ struct Rp2350 {
     mtime_ctrl: u32,
     mtimecmp: u64,
     software: bool,
+    sie_ctrl: u32,
+    bootlocks: u32,
 }
 
 /// The series.
@@ -164,6 +181,8 @@ fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroun
         mtime_ctrl: 0xd,
         mtimecmp: u64::MAX,
         software: false,
+        sie_ctrl: SIE_CTRL_RESET,
+        bootlocks: 0,
     };
     chip.set_rates();
     Ok(Box::new(chip))
@@ -228,7 +247,8 @@ impl Rp2350 {
         match block {
             Block::Io => 1 << 6,
             Block::Pads => 1 << 9,
-            Block::Pll => 1 << 14,
+            Block::Pll(number) => 1 << (14 + number),
+            Block::Usb => 1 << 28,
             Block::Timer(number) => 1 << (23 + number),
             Block::Uart(number) => 1 << (26 + number),
             _ => 0,
@@ -305,7 +325,8 @@ impl Rp2350 {
     fn find(&self, address: u32) -> Result<(Block, u32), Fault> {
         let found = self.instances.find(address);
         let (block, offset) = found.ok_or_else(|| self.board.nothing_at(address))?;
-        if self.is_in_reset(block) {
+        // The SDK looks at USB's registers to see whether it is in reset.
+        if self.is_in_reset(block) && block != Block::Usb {
             let what =
                 format!("a register of {block:?} is accessed while RESETS holds that in reset");
             return Err(Fault::new(FaultKind::Peripheral, what).at(address));
@@ -338,7 +359,16 @@ impl Rp2350 {
             Block::Pads if offset == 0 => 0,
             Block::Pads => *self.pads.get(word - 1)?,
             Block::Xosc => return self.clocks.read_xosc(offset),
-            Block::Pll => return self.clocks.read_pll(offset),
+            Block::Pll(number) => return self.clocks.read_pll(number, offset),
+            Block::Usb if offset == SIE_CTRL => self.sie_ctrl,
+            Block::Usb => return None,
+            Block::BootRam if offset == BOOTLOCK_STAT => BOOTLOCKS & !self.bootlocks,
+            Block::BootRam => {
+                let lock = 1 << ((offset - BOOTLOCK0) / 4);
+                let was_free = self.bootlocks & lock == 0;
+                self.bootlocks |= lock;
+                if was_free { lock } else { 0 }
+            }
             Block::Uart(number) => return self.uarts[number].read(offset),
             Block::Timer(number) => return self.timers[number].read(offset, now),
             Block::Ticks => {
@@ -376,11 +406,12 @@ impl Rp2350 {
     ) -> Result<bool, Fault> {
         let word = offset as usize / 4;
         match block {
-            Block::Clocks | Block::Xosc | Block::Pll => {
+            Block::Clocks | Block::Xosc | Block::Pll(_) => {
                 let is_there = match block {
                     Block::Clocks => self.clocks.write_clocks(offset, value),
                     Block::Xosc => self.clocks.write_xosc(offset, value),
-                    _ => self.clocks.write_pll(offset, value),
+                    Block::Pll(number) => self.clocks.write_pll(number, offset, value),
+                    _ => false,
                 };
                 if is_there {
                     self.change_clocks(now)?;
@@ -391,7 +422,8 @@ impl Rp2350 {
                 0 => {
                     let entering = value & !self.in_reset;
                     self.in_reset = value & RESET_ALL;
-                    self.clocks.pll_in_reset = self.is_in_reset(Block::Pll);
+                    self.clocks.pll_in_reset =
+                        [0, 1].map(|number| self.is_in_reset(Block::Pll(number)));
                     self.restart(entering);
                     self.set_rates();
                 }
@@ -429,6 +461,11 @@ impl Rp2350 {
                 }
                 _ => return Ok(false),
             },
+            Block::Usb if offset == SIE_CTRL && value & !(SIE_CTRL_RESET | TRANSCEIVER_PD) == 0 => {
+                self.sie_ctrl = value;
+            }
+            Block::BootRam if offset == BOOTLOCK_STAT => self.bootlocks = BOOTLOCKS & !value,
+            Block::BootRam => self.bootlocks &= !(1 << ((offset - BOOTLOCK0) / 4)),
             _ => return Ok(false),
         }
         Ok(true)
@@ -450,8 +487,13 @@ impl Rp2350 {
         if entering & Self::reset_bit(Block::Pads) != 0 {
             self.pads = [0x116; PINS_MOST];
         }
-        if entering & Self::reset_bit(Block::Pll) != 0 {
-            self.clocks.reset_pll();
+        for number in 0..2 {
+            if entering & Self::reset_bit(Block::Pll(number)) != 0 {
+                self.clocks.reset_pll(number);
+            }
+        }
+        if entering & Self::reset_bit(Block::Usb) != 0 {
+            self.sie_ctrl = SIE_CTRL_RESET;
         }
     }
 }
@@ -505,11 +547,14 @@ impl Bus for Rp2350 {
             found & VIEWS
         };
         let offset = found - view;
+        let is_cleared_by_ones = matches!(block, Block::Timer(number)
+            if self.timers[number].is_cleared_by_ones(offset));
         let mut old = || self.register(block, offset, now).unwrap_or(0);
         let value = match view >> 12 {
             0 => value,
             1 => old() ^ value,
             2 => old() | value,
+            _ if is_cleared_by_ones => value,
             _ => old() & !value,
         };
         let before = self.levels();
@@ -562,6 +607,10 @@ impl Bus for Rp2350 {
 }
 
 impl Surroundings for Rp2350 {
+    fn rom(&self) -> Vec<(u32, Vec<u8>)> {
+        vec![(rp2350_rom::START, rp2350_rom::contents())]
+    }
+
     fn board(&self) -> &Board {
         &self.board
     }

@@ -52,11 +52,16 @@ fn machine(source: &str) -> Machine {
 }
 
 fn machine_with(source: &str, settings: &[(&str, u32)]) -> Machine {
+    let script = "ENTRY(start)\nSECTIONS { .text 0x20040000 : { *(.text*) } }\n";
+    machine_from(script, source, settings)
+}
+
+/// A machine with a program that is linked so.
+fn machine_from(script: &str, source: &str, settings: &[(&str, u32)]) -> Machine {
     let text = format!(
         ".option arch, +c, +m, +a, +zcmp\n.text\n.globl start\n.type start,%function\n{source}\n\
          stay: wfi\n j stay\n"
     );
-    let script = "ENTRY(start)\nSECTIONS { .text 0x20040000 : { *(.text*) } }\n";
     let elf = common::link("riscv32", &text, script);
     let image = Arc::new(parse_image(&elf, None).unwrap_or_else(|error| panic!("{error}")));
     let options = Options {
@@ -183,7 +188,10 @@ fn alarms_and_the_machine_timer_interrupt_on_time() {
         csrw mie, t0
         wfi
         sw s3, 0x20(s2)
-        sw t1, 0x3c(s4)
+        li t0, 0x400b3000
+        lw s7, 0x3c(s4)
+        sw t1, 0x3c(t0)             /* INTR, clear */
+        lw s8, 0x3c(s4)
         li t0, 0x80
         csrw mie, t0
         li t1, 3
@@ -208,6 +216,7 @@ fn alarms_and_the_machine_timer_interrupt_on_time() {
     };
     assert!((99_900_000..100_100_000).contains(&(alarm.0 - first.0)));
     assert!((99_900_000..100_100_000).contains(&(timer.0 - second.0)));
+    assert_eq!(["s7", "s8"].map(|name| register(&machine, name)), [1, 0]);
     let tracks = machine.power_tracks();
     assert!(
         tracks[0]
@@ -230,7 +239,7 @@ fn what_silicon_lets_pass_or_the_emulation_leaves_out_is_named() {
             "does not run",
         ),
         ("start: li t0, 0x40080000\n lw t1, 0(t0)", "leaves out SPI0"),
-        ("start: li t0, 0x10000000\n jr t0", "leaves out flash"),
+        ("start: li t0, 0x10400000\n jr t0", "leaves out flash"),
         (
             "start: li t0, 0xd0000080\n lw t1, 0(t0)",
             "leaves out SIO but for",
@@ -339,4 +348,236 @@ fn loads_can_be_those_of_the_mode_before() {
     assert_eq!(register(&machine, "s8"), 5);
     // From machine mode.
     assert_eq!(register(&machine, "s10") & 0x1800, 0x1800);
+}
+
+#[test]
+fn the_boot_rom_finds_what_resets_its_state_and_nothing_else() {
+    let look_up = |code: u32, at: &str| {
+        let mut machine = machine(&format!(
+            "start:
+                li sp, 0x20040000
+                lui t0, 8
+                lhu t1, {at}(t0)
+                li a0, {code:#x}
+                li a1, 1
+                jalr t1
+                mv s8, a0
+                beqz a0, 1f
+                jalr a0
+            1:  li s9, 77
+            "
+        ));
+        run(&mut machine, Until::default());
+        assert_eq!(register(&machine, "s9"), 77);
+        register(&machine, "s8")
+    };
+    // 'S', 'R', of functions; another; of data.
+    assert_eq!(look_up(0x5253, "-0x206"), 0x7d20);
+    assert_eq!(look_up(0x5254, "-0x206"), 0);
+    assert_eq!(look_up(0x5253, "-0x208"), 0);
+}
+
+/// The steps of the Pico SDK's start-up: from flash by the boot ROM and the block that says where to
+/// begin, data copied from flash, a function of the boot ROM, its locks, blocks reset and waited for,
+/// crystal, both PLLs, clocks that say what is selected, and a UART with its requests to DMA on.
+const START_UP: &str = "
+        .option norvc
+        .globl enter
+        .word 0, 0, 0xffffded3, 0x11010142, 0x00000344, start, 0x20082000, 0x000004ff, 0, 0xab123579
+    enter:
+        li a0, 0x7dfc
+        jr a0
+    start:
+        la t0, data_from
+        la t1, data
+        la t2, data_end
+    1:  lw t3, 0(t0)
+        sw t3, 0(t1)
+        addi t0, t0, 4
+        addi t1, t1, 4
+        bltu t1, t2, 1b
+        lui t0, 8
+        lhu t0, -0x206(t0)
+        li a0, 0x5253               /* 'SR' */
+        li a1, 1
+        jalr t0
+        mv t0, a0
+        li a0, 4
+        jalr t0
+        li t0, 0x400e080c
+        li t1, 8
+    1:  sw zero, 0(t0)              /* BOOTRAM_BOOTLOCKn */
+        addi t0, t0, 4
+        addi t1, t1, -1
+        bnez t1, 1b
+        li s0, 0x40020000
+        li s1, 0x40023000
+        li t0, 0x40022000
+        li t1, 0x0fff3b7f
+        sw t1, 0(t0)                /* RESETS, set */
+        li a0, 0x03ff3ffe
+        jal unreset
+        li s2, 0x40010000
+        li s3, 0x40013000
+        sw zero, 0x84(s2)           /* CLK_SYS_RESUS_CTRL */
+        li t0, 0x40048000
+        li t1, 0xaa0
+        sw t1, 0(t0)                /* XOSC_CTRL */
+        li t1, 47
+        sw t1, 0xc(t0)
+        li t1, 0xfab000
+        li t2, 0x4004a000
+        sw t1, 0(t2)
+    1:  lw t1, 4(t0)
+        bgez t1, 1b                 /* STABLE */
+        li t1, 1
+        sw t1, 0x3c(s3)             /* CLK_SYS_CTRL, clear */
+    2:  lw t2, 0x44(s2)
+        bne t2, t1, 2b
+        li t2, 3
+        sw t2, 0x30(s3)             /* CLK_REF_CTRL, clear */
+    2:  lw t2, 0x38(s2)
+        bne t2, t1, 2b
+        li a0, 0x4000
+        jal unreset
+        li a0, 0x40050000
+        li a1, 125
+        li a2, 0x52000
+        jal pll
+        li a0, 0x8000
+        jal unreset
+        li a0, 0x40058000
+        li a1, 100
+        li a2, 0x55000
+        jal pll
+        li t0, 2
+        sw t0, 0x30(s2)             /* CLK_REF_CTRL */
+        li t1, 4
+    1:  lw t2, 0x38(s2)
+        bne t2, t1, 1b
+        li t1, 1
+        sw t1, 0x3c(s2)             /* CLK_SYS_CTRL */
+    1:  lw t2, 0x44(s2)
+        bne t2, t0, 1b
+        li t0, 0x800
+        sw t0, 0x60(s2)             /* CLK_USB_CTRL */
+        sw t0, 0x48(s2)             /* CLK_PERI_CTRL */
+        li t0, 0x40108000
+        li t1, 12
+        sw t1, 0x1c(t0)
+        li t1, 1
+        sw t1, 0x18(t0)             /* TICKS_TIMER0 */
+        li a0, 0x4000000
+        jal unreset
+        li s4, 0x40070000
+        li t0, 81
+        sw t0, 0x24(s4)
+        li t0, 24
+        sw t0, 0x28(s4)
+        li t0, 0x70
+        sw t0, 0x2c(s4)
+        li t0, 0x301
+        sw t0, 0x30(s4)
+        li t0, 3
+        sw t0, 0x48(s4)             /* UARTDMACR */
+        la s5, data
+    2:  lbu t0, 0(s5)
+        beqz t0, stay
+    3:  lw t1, 0x18(s4)
+        andi t1, t1, 0x20
+        bnez t1, 3b
+        sw t0, 0(s4)
+        addi s5, s5, 1
+        j 2b
+    unreset:
+        sw a0, 0(s1)                /* RESETS, clear */
+    1:  lw t0, 8(s0)
+        and t0, t0, a0
+        bne t0, a0, 1b
+        ret
+    pll:                            /* at A0, times A1, divided by A2 */
+        li t0, 1
+        sw t0, 0(a0)
+        sw a1, 8(a0)
+        li t1, 0x3000
+        add t1, t1, a0
+        li t0, 0x21
+        sw t0, 4(t1)                /* PWR, clear PD and VCOPD */
+    1:  lw t0, 0(a0)
+        bgez t0, 1b                 /* LOCK */
+        sw a2, 12(a0)
+        li t0, 8
+        sw t0, 4(t1)                /* PWR, clear POSTDIVPD */
+        ret
+        .section .data
+        .asciz \"from flash\\n\"
+        .p2align 2
+        .text
+";
+
+#[test]
+fn a_program_that_starts_as_the_pico_sdk_does_runs_from_flash() {
+    let script = "ENTRY(enter)\nSECTIONS { .text 0x10000000 : { *(.text*) }\n\
+                  .data 0x20000000 : AT(ADDR(.text) + SIZEOF(.text)) { data = .; *(.data*) \
+                  data_end = .; }\ndata_from = LOADADDR(.data); }\n";
+    let mut machine = machine_from(script, START_UP, &[]);
+    let sent = Until {
+        serial: Some(b'\n'),
+        ..Until::default()
+    };
+    assert_eq!(run(&mut machine, sent).reason, Reason::Serial);
+    assert_eq!(register(&machine, "sp"), 0x2008_2000);
+    let sent = machine.serial_read("UART0").expect("it has UART0");
+    let text: Vec<u8> = sent.iter().map(|&(byte, _)| byte).collect();
+    assert_eq!(text, b"from flash\n");
+    // A character takes ten bits at 115,200 baud.
+    let character = sent[1].1.0 - sent[0].1.0;
+    assert!((86_700_000..86_900_000).contains(&character), "{character}");
+}
+
+/// From flash, a line of eight bytes takes 60 cycles more once, and none when it is in the cache; so
+/// does a load from another line.
+#[test]
+fn a_program_in_flash_waits_for_its_lines_once() {
+    let source = "
+        .option norvc
+    start:
+        csrwi mcountinhibit, 0
+        li s0, 2
+        la s3, data
+        .p2align 3
+    1:  csrr t0, mcycle
+        nop
+        nop
+        nop
+        nop
+        csrr t1, mcycle
+        lw t3, 0(s3)
+        mv t3, t3
+        csrr t2, mcycle
+        sub s1, t1, t0
+        sub s2, t2, t1
+        mv s4, s5
+        mv s5, s1
+        mv s6, s7
+        mv s7, s2
+        addi s0, s0, -1
+        bnez s0, 1b
+        j stay
+        .p2align 6
+        .word 0, 0
+    data:
+        .word 1
+    ";
+    let counts = |at: u32| {
+        let script = format!("ENTRY(start)\nSECTIONS {{ .text {at:#x} : {{ *(.text*) }} }}\n");
+        let mut machine = machine_from(&script, source, &[]);
+        run(&mut machine, Until::default());
+        ["s4", "s6", "s5", "s7"].map(|name| register(&machine, name))
+    };
+    let fast = counts(0x2004_0000);
+    assert_eq!(fast[..2], fast[2..]);
+    // Two lines of code; two of code and one of data.
+    let [code, data, ..] = fast;
+    assert_eq!(counts(0x1000_0000), [code + 120, data + 180, code, data]);
 }

@@ -183,3 +183,28 @@ fn the_digest_tells_addresses_apart() {
     assert_eq!(digest(4), digest(4));
     assert_ne!(digest(4), digest(8));
 }
+
+#[test]
+fn a_run_stops_at_its_breakpoint_each_time_and_takes_the_same_cycles() {
+    // 1: addi a0, a0, 1; nop; j 1b
+    let code = [0x0015_0513, 0x0000_0013, 0xff9f_f06f];
+    let until = Limits {
+        until: Some(Cycles(60)),
+        step_first: false,
+    };
+    let mut plain = core(&code, u64::MAX - 1);
+    assert!(matches!(plain.run(until), Exit::Cycles));
+    let mut stopped = core(&code, u64::MAX - 1);
+    stopped.set_breakpoint(RAM + 4);
+    for turn in 1..=10 {
+        let limits = Limits {
+            step_first: turn > 1,
+            ..until
+        };
+        assert!(matches!(stopped.run(limits), Exit::Breakpoint(at) if at == RAM + 4));
+        assert_eq!(stopped.register(10), turn);
+    }
+    stopped.clear_breakpoint(RAM + 4);
+    assert!(matches!(stopped.run(until), Exit::Cycles));
+    assert_eq!(stopped.register(10), plain.register(10));
+}
