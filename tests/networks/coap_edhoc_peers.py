@@ -68,6 +68,7 @@ def device(side: str, folder: Path) -> Path:
     primitives = [FIRMWARE / "primitives" / way for way in _WAYS]
     includes = [
         *(FIRMWARE / "net" / each for each in NET),
+        FIRMWARE / "boots/none",
         _PARTY,
         ROOT / "tests/networks/radio",
         FIRMWARE / "hal",

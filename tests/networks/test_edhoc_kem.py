@@ -111,6 +111,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     includes = [
         *own,
         *(FIRMWARE / "net" / each for each in NET),
+        FIRMWARE / "boots/none",
         ROOT / "tests/networks/radio",
         FIRMWARE / "hal",
         FIRMWARE / "hal/host",

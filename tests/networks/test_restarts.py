@@ -9,9 +9,12 @@ from typer.testing import CliRunner
 import forged
 from joulemark.analysis.auditor import Auditor, Flaw, Seen
 from joulemark.catalogue import datafile
-from joulemark.catalogue.networks import KeyFile, Slots
+from joulemark.catalogue.boards import load_board
+from joulemark.catalogue.networks import KeyFile, Slots, made
+from joulemark.catalogue.protocols import Pair, protocol
 from joulemark.cli import app
 from joulemark.project import ROOT
+from joulemark.runners.network import RunningNetwork
 from joulemark.subjects.slot.template import ps_of
 
 NETWORKS = ROOT / "networks"
@@ -255,3 +258,30 @@ def test_messages_under_another_context_do_not_verify(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, command)
     assert "4 frames are flawed" in str(done.exception)
     assert "does not verify" in str(done.exception)
+
+
+@pytest.mark.parametrize("boots", ["armv7m", "none"])
+@pytest.mark.parametrize("name", ["edhoc-3-2", "edhoc-mlkem512-draft", "dtls13-psk-x25519"])
+def test_no_key_comes_again_where_boots_are_counted(name: str, boots: str, tmp_path: Path) -> None:
+    """Both sides lose power and agree anew: their nonces begin from 0 again."""
+    of, board = protocol(name), load_board("nrf52840-dk")
+    network = of.pair(board, Pair(records=1))
+    on = [1.4, 2.8]
+    motes = [
+        {
+            **mote.model_dump(include={"name", "board", "program", "define", "start_s"}),
+            "wiring": {**mote.wiring, "boots": f"boots/{boots}"},
+            "restart_s": on,
+        }
+        for mote in network.mote
+    ]
+    values = {"title": name, "everyone": {"attenuation_db": 60}, "mote": motes}
+    running = RunningNetwork(made(values, tmp_path / "restarts.toml"))
+    keys: tuple[list[bytes], list[bytes]] = [], []
+    for piece in running.run(4.0):
+        for line in piece.lines:
+            if line.data.startswith(b"key "):
+                keys[line.mote].append(line.data)
+    assert keys[0] == keys[1]
+    assert len(keys[0]) == 1 + len(on)
+    assert len(set(keys[0])) == (1 if boots == "none" else len(keys[0]))

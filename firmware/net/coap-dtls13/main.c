@@ -5,6 +5,7 @@
    4.2): in a new record, as the other side drops an old one. The marker is high, and the radio off,
    while a side computes; what it does again for what was lost is not marked, or is taken back by an
    empty window. */
+#include "boots.h"
 #include "coap.h"
 #include "console.h"
 #include "dtls13.h"
@@ -35,12 +36,15 @@ static udp_datagram in;
 static uint8_t out[UDP_BYTES_MAX], message[COAP_BYTES_MAX];
 static uint16_t peer;
 
-/* Predictable, so that each byte on the air can be checked: the hashes of this mote's address and a
-   number. A product must draw from a random number generator. */
+/* Predictable, so that each byte on the air can be checked: the hashes of this mote's address, a
+   number and, where boots are counted, the boot, so that no key comes again. A product must draw
+   from a random number generator. */
 static void draw(uint8_t *to, size_t length) {
-    static uint8_t from[2] = {LEDGER_MOTE, 0};
+    static uint8_t from[2 + 2 * (BOOTS_MAX > 0)] = {LEDGER_MOTE};
     uint8_t block[SHA256_DIGEST_BYTES];
     sha256_ctx hash;
+    for (size_t i = 2; i < sizeof from; i++)
+        from[i] = (uint8_t)(boots_count() >> (8 * (i - 2)));
     for (size_t i = 0; i < length; i++) {
         if (i % sizeof block == 0) {
             sha256_init(&hash);

@@ -3,9 +3,11 @@
    (appendix A.1). Where EDHOC_COMBINED is 1, message 3 goes with the first request (RFC 9668).
 
    The marker is high, and the radio off, while a side computes. */
+#include "boots.h"
 #include "coap-exchange.h"
 #include "oscore.h"
 #include "party.h"
+#include "sha256.h"
 
 enum {
     CID_EDHOC_CBOR_SEQ = 65,
@@ -21,6 +23,22 @@ static const uint8_t WELL_KNOWN[] = ".well-known", EDHOC_PATH[] = "edhoc", RESOU
 static HANDSHAKE(ctx) session;
 static handshake party;
 static oscore_ctx security;
+
+/* The party's ephemeral secret is the same after each boot; where boots are counted, it is hashed
+   with their number, so that no key comes again. It stays predictable, so that each byte on the air
+   can be checked: a product must draw it from a random number generator. */
+static void renew_ephemeral(void) {
+    static uint8_t ephemeral[SECRET_BYTES];
+    uint8_t number[] = {(uint8_t)boots_count(), (uint8_t)(boots_count() >> 8)};
+    sha256_ctx hash;
+    for (size_t i = 0; i < sizeof ephemeral; i++)
+        ephemeral[i] = party.own.ephemeral[i];
+    sha256_init(&hash);
+    sha256_update(&hash, ephemeral, sizeof ephemeral);
+    sha256_update(&hash, number, sizeof number);
+    sha256_final(&hash, ephemeral);
+    party.own.ephemeral = ephemeral;
+}
 
 static void say_key(void) {
     uint8_t key[SESSION_KEY_BYTES];
@@ -297,6 +315,8 @@ static bool request(bool is_first) {
 int main(void) {
     hal_init();
     party_of_initiator(&party);
+    if (BOOTS_MAX > 0)
+        renew_ephemeral();
     if (!udp_init(LEDGER_MOTE)) {
         console_text("no radio\n");
         return 1;
@@ -562,6 +582,8 @@ static bool answer(void) {
 int main(void) {
     hal_init();
     party_of_responder(&party);
+    if (BOOTS_MAX > 0)
+        renew_ephemeral();
     if (!udp_init(LEDGER_MOTE)) {
         console_text("no radio\n");
         return 1;
