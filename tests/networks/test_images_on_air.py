@@ -11,9 +11,11 @@ from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol
 from joulemark.cli import app
 from joulemark.errors import InputError, VerificationError
+from joulemark.records.store import Store
 from joulemark.runners.network import image_of
 from joulemark.subjects.handshake.flights import Priced, price
-from joulemark.subjects.handshake.images import price_images
+from joulemark.subjects.handshake.images import price_images, start_images
+from joulemark.subjects.protocol import measure
 
 BOARD = "openmote-cc2538"
 NAME = "edhoc-3-2-combined"
@@ -32,7 +34,7 @@ def files(known: Priced) -> list[Path]:
 
 
 def test_images_of_a_known_protocol_have_its_figures(known: Priced, files: list[Path]) -> None:
-    found = price_images(files, BOARD, Pair(), 5.0)
+    found = price_images(start_images(files, BOARD, Pair()), files, Pair(), 5.0)
     assert (
         found.verified == "not verified: what images compute is their own, but both print one key"
     )
@@ -70,6 +72,40 @@ def test_it_is_one_row_beside_protocols(files: list[Path]) -> None:
     assert [each["protocol"] for each in json.loads(both.stdout)] == ["image, image", "dtls13-psk"]
     again = CliRunner().invoke(app, [*told, "--protocol", "dtls13-psk"])
     assert "image, image: not verified" in again.stdout
+
+
+def test_runs_are_kept_and_served(
+    files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record is read as its run was; other bytes under the same name are run anew."""
+    priced = price_images(start_images(files, BOARD, Pair()), files, Pair(records=0), 5.0)
+    store, here = str(tmp_path / "kept.db"), [tmp_path / "a.elf", tmp_path / "b.elf"]
+    for file, copy in zip(files, here, strict=True):
+        copy.write_bytes(file.read_bytes())
+    images = [word for file in here for word in ("--image", str(file))]
+    told = ["handshake", *images, "--for", "5s", "--board", BOARD, "--store", store]
+    first = CliRunner().invoke(app, told)
+    assert first.exit_code == 0, first.output
+    with monkeypatch.context() as only:
+        only.setattr(measure, "price_images", None)
+        again, as_json = (CliRunner().invoke(app, [*told, *more]) for more in ([], ["--json"]))
+    assert again.stdout == first.stdout
+    read = json.loads(as_json.stdout)[0]["runs"][0]
+    assert (read["title"], read["verified"]) == (priced.title, priced.verified)
+    assert [f["name"] for f in read["flights"]] == [f.name for f in priced.flights]
+    assert [f["sender"] for f in read["flights"]] == [f.sender for f in priced.flights]
+    for party, known in zip(read["parties"], priced.parties, strict=True):
+        assert party["first"]["cycles"] == known.first.cycles
+        assert party["clock_hz"] == known.clock_hz
+    assert [party["build"] for party in read["parties"]] == ["a", "b"]
+    page = tmp_path / "page.html"
+    shown = CliRunner().invoke(app, ["report", "--store", store, "--out", str(page)])
+    assert shown.exit_code == 0, shown.output
+    assert "a, b" in page.read_text()
+    here[0].write_bytes(files[0].read_bytes() + b"another")
+    assert CliRunner().invoke(app, told).exit_code == 0
+    with Store(store) as kept:
+        assert len(kept.records(history=True)) == 2 + 2
 
 
 @pytest.mark.parametrize(

@@ -211,40 +211,8 @@ def _interval(mean: "Interval", places: int) -> str:
     return f"{value:,.{places}f}±{half:,.{places}f}"
 
 
-def of_images(
-    paths: "Sequence[Path]", for_: str, port: int, options: "ProtocolOptions"
-) -> "Sequence[Trials]":
-    """Run a client's and a server's image, and return what they take.
-
-    Raises:
-        JoulemarkError: as `price_images` says; or there are not two files, or several boards.
-    """
-    from joulemark.catalogue.networks import seconds
-    from joulemark.catalogue.protocols import Pair
-    from joulemark.subjects.handshake.images import price_images
-    from joulemark.subjects.handshake.trials import Trials
-
-    if len(paths) != 2:
-        mend = "give the client's file and the server's, which may be the same"
-        raise InputError("it takes two", "--image", mend)
-    (board,) = options.board
-    run_s = seconds(for_, "--for")
-    conditions = [
-        Pair(records=0, loss=options.loss, seed=options.seed + number)
-        for number in range(options.runs_in_all)
-    ]
-    runs = [price_images(paths, board, each, run_s, port) for each in conditions]
-    return [Trials(protocol=runs[0].protocol, runs=runs, failed=0)]
-
-
-def show(
-    options: "ProtocolOptions | None",
-    store: "Store",
-    images: "Sequence[Trials]" = (),
-    *,
-    as_json: bool,
-) -> None:
-    """Run protocols, unless the store has their runs, and print what they and images take.
+def show(options: "ProtocolOptions", store: "Store", *, as_json: bool) -> None:
+    """Run protocols and images, unless the store has their runs, and print what they take.
 
     Raises:
         JoulemarkError: a protocol cannot be priced; that its client gave up only if it did so in
@@ -254,12 +222,8 @@ def show(
     from joulemark.measure.pool import Processes
     from joulemark.records import bounds
 
-    found = [*images]
-    notices: list[str] = []
-    if options is not None:
-        work = plan(options, Means(workers=Processes(1)))
-        found += _trials(work, conduct(work, store).records(store))
-        notices += work.notices
+    work = plan(options, Means(workers=Processes(1)))
+    found = _trials(work, conduct(work, store).records(store))
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
         return
@@ -268,7 +232,7 @@ def show(
     if len(found) > 1 or runs > 1:
         lines += ["", *several(found)] if lines else several(found)
     errors = (error for each in found for run in each.runs for error in run.errors)
-    say("\n".join([*lines, "", *notices, *bounds.lines(errors)]))
+    say("\n".join([*lines, "", *work.notices, *bounds.lines(errors)]))
 
 
 def refuse_several(options: "ProtocolOptions") -> None:

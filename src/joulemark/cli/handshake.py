@@ -182,13 +182,17 @@ def handshake(
     if protocol or image:
         if network is not None and str(network) != PAIR:
             raise InputError("a protocol runs between a pair", "--network", "give --network pair")
+        from joulemark.catalogue.networks import seconds
         from joulemark.cli import _protocols
-        from joulemark.subjects.protocol.options import ALL, ProtocolOptions
+        from joulemark.subjects.protocol.options import ProtocolOptions
 
         if image and pcap is not None:
             raise InputError("is of one protocol", "--pcap", "joulemark network has it of images")
         asked = {
-            "protocol": protocol or [ALL],
+            "protocol": protocol or [],
+            "image": image or [],
+            "for_ms": round(1e3 * seconds(for_, "--for")),
+            "port": port,
             "board": board,
             "opt": opt,
             "records": records,
@@ -202,8 +206,7 @@ def handshake(
         if pcap is not None:
             _protocols.refuse_several(options)
         with Store(store or ":memory:") as kept:
-            images = _protocols.of_images(image, for_, port, options) if image else []
-            _protocols.show(options if protocol else None, kept, images, as_json=as_json)
+            _protocols.show(options, kept, as_json=as_json)
         if pcap is not None:
             _protocols.capture(options, pcap)
         return

@@ -48,28 +48,17 @@ if TYPE_CHECKING:
 
 AWAKE = "awake"
 """What a side's core did, which nothing tells apart."""
-_OTHER = "other frames"
+OTHER = "other frames"
+"""The row of frames that are of no conversation, which no side sends."""
 _AFTER_S = 0.05
 _SIDES = (CLIENT, SERVER)
 
 
-def price_images(
-    paths: Sequence[Path], board: str, conditions: Pair, run_s: float, port: int = 0
-) -> Priced:
-    """Run a client's and a server's image for a time, or until the client prints `done`.
-
-    Args:
-        paths: the client's file and the server's.
-        board: of both sides.
-        conditions: what is lost; the rest of them is the images' own.
-        run_s: for how long.
-        port: of the server; if it is 0, that of the ports that most bytes go between.
+def start_images(paths: Sequence[Path], board: str, conditions: Pair) -> RunningNetwork:
+    """Return the network in which a client's and a server's image run on two boards of a kind.
 
     Raises:
-        FaultError: a program faulted.
         InputError: a file is no image for the board.
-        VerificationError: no datagrams go both ways, the client prints `failed`, or both print keys
-            that differ.
     """
     mote = {"board": board}
     values = {
@@ -94,7 +83,27 @@ def price_images(
             },
         ],
     }
-    running = RunningNetwork(made(values, paths[0]), observe=True)
+    return RunningNetwork(made(values, paths[0]), observe=True)
+
+
+def price_images(
+    running: RunningNetwork, paths: Sequence[Path], conditions: Pair, run_s: float, port: int = 0
+) -> Priced:
+    """Run a network of two images for a time, or until the client prints `done`.
+
+    Args:
+        running: the network that was started for them.
+        paths: the client's file and the server's.
+        conditions: what is lost; the rest of them is the images' own.
+        run_s: for how long.
+        port: of the server; if it is 0, that of the ports that most bytes go between.
+
+    Raises:
+        FaultError: a program faulted.
+        InputError: a file is no ELF file.
+        VerificationError: no datagrams go both ways, the client prints `failed`, or both print keys
+            that differ.
+    """
     frames, said = _run(running, run_s)
     keys = [{t.removeprefix("key ") for t in said[n] if t.startswith("key ")} for n in (0, 1)]
     if keys[0] and keys[1] and keys[0] != keys[1]:
@@ -188,7 +197,7 @@ def _others(
         return
     whole = sum(len(f.frame) + f.phy.overhead_bytes for f in meanwhile)
     yield Flight(
-        name=_OTHER,
+        name=OTHER,
         sender="",
         record=False,
         protocol=0,
@@ -227,7 +236,7 @@ def _party(
         side=_SIDES[number],
         board=seat.board.name,
         clock_hz=clock_hz,
-        build=path.name,
+        build=path.stem,
         supply_v=seat.board.supply_v.value,
         flash_bytes=flash_bytes,
         ram_bytes=ram_bytes,

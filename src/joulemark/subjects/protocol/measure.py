@@ -1,16 +1,22 @@
 """Measures secure protocols on the air: a record for each side of each run, and back again."""
 
+import hashlib
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
+from joulemark._engine import EngineError, Image
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import Point
-from joulemark.catalogue.boards import load_board
+from joulemark.campaign.versions import project_commit
+from joulemark.catalogue import chips
+from joulemark.catalogue.boards import Board, load_board
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol, protocols
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
-from joulemark.errors import BuildError
-from joulemark.measure.recorded import Outcome, key_of, recorded
+from joulemark.errors import BuildError, InputError
+from joulemark.measure.recorded import Outcome, key_of, on_board, recorded
 from joulemark.meters.model import NAME as METER
 from joulemark.records import bounds
 from joulemark.records.record import Quantity, Record, ResultGrade, quantity
@@ -26,6 +32,7 @@ from joulemark.subjects.handshake.flights import (
     start,
     verified,
 )
+from joulemark.subjects.handshake.images import OTHER, price_images, start_images
 from joulemark.subjects.network.measure import provenance
 from joulemark.subjects.protocol import ProtocolSubject
 from joulemark.subjects.protocol.options import ALL, ProtocolOptions
@@ -44,16 +51,35 @@ class _Run:
     conditions: Pair
 
 
+@dataclass(frozen=True)
+class _Images:
+    """Two images that are run, with their bytes: another process may not have the files."""
+
+    names: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    data: tuple[bytes, ...]
+    board: str
+    conditions: Pair
+    for_ms: int
+    port: int
+
+
 def plan(options: ProtocolOptions, means: Means) -> Work:
-    """Return the work of protocols; their programs are built.
+    """Return the work of images and of protocols; protocols' programs are built.
 
     What cannot be built is left out, with what it lacks, if anything else can.
 
     Raises:
         BuildError: no program can be built.
-        InputError: there is no such protocol or board, or the board has no radio.
+        InputError: there is no such protocol or board, or the board has no radio; a file is no
+            image.
     """
-    tasks: list[Task] = []
+    tasks: list[Task] = [
+        task
+        for board in options.board
+        if options.image
+        for task in _tasks_of_images(options, board)
+    ]
     left_out: list[str] = []
     first: BuildError | None = None
     names = protocols() if ALL in options.protocol else dict.fromkeys(options.protocol)
@@ -68,6 +94,29 @@ def plan(options: ProtocolOptions, means: Means) -> Work:
     if first is not None and not tasks:
         raise first
     return of_tasks(tasks, means, left_out)
+
+
+def _tasks_of_images(options: ProtocolOptions, board: str) -> Iterator[Task]:
+    data = []
+    for path in options.image:
+        # A file that is no image is a mistake and not a case that failed.
+        try:
+            Image.load(path)
+            data.append(path.read_bytes())
+        except (OSError, EngineError) as error:
+            raise InputError(str(error).removeprefix(f"{path}: "), str(path)) from error
+    for number in range(options.runs_in_all):
+        run = _Images(
+            tuple(path.stem for path in options.image),
+            tuple(path.suffix for path in options.image),
+            tuple(data),
+            board,
+            Pair(records=0, loss=options.loss, seed=options.seed + number),
+            options.for_ms,
+            options.port,
+        )
+        points = tuple(Point(case=case, trials=1, key=key) for case, key in _cases_of_images(run))
+        yield Task(points=points, measure=partial(_measure_images, run))
 
 
 def _tasks(options: ProtocolOptions, name: str, board: str) -> Iterator[Task]:
@@ -92,6 +141,35 @@ def _tasks(options: ProtocolOptions, name: str, board: str) -> Iterator[Task]:
         yield Task(points=points, measure=partial(_measure, this))
 
 
+def _conditions(board: Board) -> Conditions:
+    return Conditions(
+        board=board.name,
+        clock=board.default_clock,
+        runner="network",
+        meter=METER,
+        unit="emulated",
+    )
+
+
+def _cases_of_images(run: _Images) -> Iterator[tuple[Case, str]]:
+    board = load_board(run.board)
+    for side in _SIDES:
+        subject = ProtocolSubject(
+            protocol=", ".join(run.names),
+            side=side,
+            records=0,
+            request_bytes=0,
+            response_bytes=0,
+            loss_ppm=round(run.conditions.loss * 1e6),
+            seed=run.conditions.seed,
+            for_ms=run.for_ms,
+            port=run.port,
+        )
+        case = Case(subject=subject, build=None, conditions=_conditions(board))
+        bytes_of = (hashlib.sha256(data).hexdigest() for data in run.data)
+        yield case, key_of(case, *bytes_of, board.digest, chips.digest(board.chip))
+
+
 def _cases(run: _Run, built: RunningNetwork) -> Iterator[tuple[Case, str]]:
     """Yield each side's case and the key of its record; images do not depend on the seed."""
     what, of = run.conditions, protocol(run.protocol)
@@ -110,13 +188,7 @@ def _cases(run: _Run, built: RunningNetwork) -> Iterator[tuple[Case, str]]:
         case = Case(
             subject=subject,
             build=Build(compiler=what.compiler or board.compiler, optimisation=what.optimisation),
-            conditions=Conditions(
-                board=run.board,
-                clock=board.default_clock,
-                runner="network",
-                meter=METER,
-                unit="emulated",
-            ),
+            conditions=_conditions(board),
         )
         network = of.pair(board, replace(what, records=what.records + 1))
         yield case, key_of(case, of.digest, network.digest, *images)
@@ -132,6 +204,34 @@ def _measure(run: _Run) -> Records:
         outcome = Outcome(
             quantities=list(_quantities(priced, _SIDES[number], running.energy(number).grade)),
             notes=[priced.verified],
+        )
+        made.append(recorded(key, case.subject, case, circumstances, outcome))
+    return made
+
+
+def _measure_images(run: _Images) -> Records:
+    board = load_board(run.board)
+    with tempfile.TemporaryDirectory(prefix="joulemark-") as folder:
+        paths = []
+        for side, name, suffix, data in zip(_SIDES, run.names, run.suffixes, run.data, strict=True):
+            path = Path(folder) / side / f"{name}{suffix}"
+            path.parent.mkdir()
+            path.write_bytes(data)
+            paths.append(path)
+        running = start_images(paths, run.board, run.conditions)
+        seconds = run.for_ms / 1000
+        priced = price_images(running, paths, run.conditions, seconds, run.port)
+    made: list[Record[Subject]] = []
+    for number, (case, key) in enumerate(_cases_of_images(run)):
+        circumstances = replace(
+            on_board(board, case.conditions.clock, run.conditions.seed, project_commit()),
+            clock_hz=priced.parties[number].clock_hz,
+            image_digest=running.seats[number].image.digest,
+        )
+        grade = running.energy(number).grade
+        outcome = Outcome(
+            quantities=list(_quantities(priced, _SIDES[number], grade)),
+            notes=[priced.verified, priced.title],
         )
         made.append(recorded(key, case.subject, case, circumstances, outcome))
     return made
@@ -177,7 +277,7 @@ def _quantities(priced: Priced, side: str, grade: ResultGrade | None) -> Iterato
         yield one("time", "ps", computed.time_ps, part)
         yield one("energy_core", "nJ", computed.core_uj * 1e3, part)
     for place, flight in enumerate(priced.flights):
-        if flight.sender != side:
+        if (flight.sender or CLIENT) != side:
             continue
         part = _part(flight.name, record=flight.record)
         yield one("air_place", "", place, part)
@@ -194,11 +294,16 @@ def priced_of(records: Sequence[Record[ProtocolSubject]]) -> Priced:
     """Return what the records of both sides of a run say."""
     sides = {record.subject.side: record for record in records}
     subject, build = records[0].subject, records[0].build
+    if subject.for_ms:
+        said, title = records[0].notes
+    else:
+        of = protocol(subject.protocol)
+        said, title = verified(of), of.variant.title
     flights = [placed for record in records for placed in _flights(record)]
     return Priced(
         protocol=subject.protocol,
-        title=protocol(subject.protocol).variant.title,
-        verified=verified(protocol(subject.protocol)),
+        title=title,
+        verified=said,
         conditions=Pair(
             records=subject.records,
             request_bytes=subject.request_bytes,
@@ -235,7 +340,7 @@ def _flights(record: Record[ProtocolSubject]) -> Iterator[tuple[float, Flight]]:
             place,
             Flight(
                 name=name,
-                sender=record.subject.side,
+                sender="" if name == OTHER else record.subject.side,
                 record=is_each,
                 frames=_value(record, "air_frames", part),
                 air_ps=_value(record, "air_time", part),
@@ -250,7 +355,7 @@ def _party(record: Record[ProtocolSubject]) -> Party:
         side=record.subject.side,
         board=record.conditions.board,
         clock_hz=record.provenance.clock_hz,
-        build=str(record.build),
+        build=str(record.build or record.subject.image),
         supply_v=load_board(record.conditions.board).supply_v.value,
         flash_bytes=record.flash_bytes or 0,
         ram_bytes=record.ram_bytes or 0,

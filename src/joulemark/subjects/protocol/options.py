@@ -1,10 +1,11 @@
 """Options of secure protocols on the air."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from joulemark.campaign.options import Names, Opt, Options
+from joulemark.campaign.options import Beside, Names, Opt, Options, as_list
 from joulemark.catalogue.boards import load_board, without_driver
 from joulemark.catalogue.near import near
 from joulemark.catalogue.protocols import protocols
@@ -38,11 +39,24 @@ def _boards(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def _two(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    if len(files) not in (0, 2):
+        raise ValueError("it takes two: the client's file and the server's, which may be the same")
+    return files
+
+
 class ProtocolOptions(Options):
     """Secure protocols between two boards of a kind."""
 
-    protocol: Annotated[Names, AfterValidator(_protocols)] = Field(
-        description="Secure protocol; all: those that the board can build."
+    protocol: Annotated[tuple[str, ...], BeforeValidator(as_list), AfterValidator(_protocols)] = (
+        Field((), description="Secure protocol; all: those that the board can build.")
+    )
+    image: Annotated[tuple[Beside, ...], BeforeValidator(as_list), AfterValidator(_two)] = Field(
+        (), description="ELF files of a client and a server, beside protocols or alone."
+    )
+    for_ms: int = Field(10_000, ge=1, le=86_400_000, description="How long images run at most.")
+    port: int = Field(
+        0, ge=0, le=65535, description="UDP port of images' server; 0: that of most bytes."
     )
     board: Annotated[Names, AfterValidator(_boards)] = Field(
         ("telosb",), description="Board of both sides."
@@ -65,3 +79,9 @@ class ProtocolOptions(Options):
     def runs_in_all(self) -> int:
         """How often each protocol is run."""
         return self.runs or (RUNS_WITH_LOSS if self.loss else 1)
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.image and not self.protocol:
+            raise ValueError("protocol, or image, says what is spoken")
+        return self

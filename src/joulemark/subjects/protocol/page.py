@@ -30,7 +30,7 @@ def _row(record: Record[ProtocolSubject]) -> dict[str, Any]:
     return {
         "protocol": what.protocol,
         "side": what.side,
-        "build": str(record.build),
+        "build": str(record.build or what.image),
         "lost": f"{what.loss_ppm / 1e4:g}%",
         "seed": what.seed,
         "ms": _scaled(record, "time", 1e9),
@@ -49,8 +49,10 @@ def _scaled(record: Record[ProtocolSubject], name: str, by: float, part: str = "
 
 
 def command(record: Record[ProtocolSubject]) -> str:
-    """Return the command that runs the protocol again."""
+    """Return the command that runs the protocol again; empty for images, whose files are theirs."""
     what, build = record.subject, record.build
+    if what.for_ms:
+        return ""
     return words.command(
         "handshake",
         options={
