@@ -1,6 +1,7 @@
 """DTLS 1.3 between two sides of ours, with sanitizers, beside an independent witness."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,26 @@ def test_all_conversations_end_well_on_a_lossy_link(built: tuple[Variant, Path])
     narrow = 250 if built[0].macro("DTLS13_COOKIE") else 110 if built[0] == X509_P256 else 90
     for mtu in (narrow, 1200):
         assert counts(run(built[1], mtu=mtu, **harsh))["failed"] == 0
+
+
+def test_what_is_kept_is_not_sent_again(folder: Path) -> None:
+    """Where records overtake others, and all arrive."""
+    keeps = replace(X509_P256, macros=(*X509_P256.macros, ("DTLS13_EARLY_BYTES", 400)))
+    made = []
+    for variant, name in ((X509_P256, "x509-p256"), (keeps, "x509-p256-keeps")):
+        program = folder / name
+        if not program.is_file():
+            build(variant, program)
+        late = run(program, mtu=300, delay=20, count=20, records=0)
+        assert counts(late)["failed"] == 0
+        made.append(counts(late)["datagrams"])
+    assert made[1] < 0.9 * made[0]
+    narrow = {"mtu": 110, "loss": 10, "repeat": 10, "delay": 100, "cid": 1, "records": 3}
+    seen = seen_by_witness((keeps, program), **narrow, seed=7)
+    assert seen.witness.finished == {"client", "server"}
+    assert counts(run(program, **narrow, count=20))["failed"] == 0
+    altered = {"alter": 100, "plain": 0, "records": 20, "repeat": 20, "delay": 100, "mtu": 200}
+    assert counts(run(program, **altered, count=10))["failed"] == 0
 
 
 def test_nothing_altered_is_accepted(built: tuple[Variant, Path]) -> None:

@@ -159,6 +159,11 @@ typedef struct {
        beginning and, behind a gap, the part from late to late_end. */
     uint16_t hear_sequence, heard_sequence, heard, heard_length, late, late_end;
     uint8_t heard_type, message[DTLS13_MESSAGE_BYTES];
+#if DTLS13_EARLY_BYTES
+    /* Messages and parts of messages that came before what they continue, with their headers. */
+    uint16_t early_length;
+    uint8_t early[DTLS13_EARLY_BYTES];
+#endif
     dtls13_number acks[DTLS13_ACKS];
     uint8_t ack_count, is_ack_due, is_ack_soon;
 

@@ -288,6 +288,19 @@ OUT_OF_LINE static int take_part(dtls13 *tls, uint8_t type, uint16_t sequence, s
     return 1;
 }
 
+#if DTLS13_EARLY_BYTES
+/* Keeps the messages and parts of a record of the handshake that could not be taken yet. Returns 0
+   if there is no room. */
+static int keep_early(dtls13 *tls, const record *r) {
+    if (r->epoch != EPOCH_HANDSHAKE || expected_epoch(tls) != EPOCH_HANDSHAKE ||
+        r->length > sizeof tls->early - tls->early_length)
+        return 0;
+    write_bytes(tls->early + tls->early_length, r->at, r->length);
+    tls->early_length = (uint16_t)(tls->early_length + r->length);
+    return 1;
+}
+#endif
+
 /* Takes the messages, and parts of messages, in a record. */
 OUT_OF_LINE static void take_handshake(dtls13 *tls, const record *r) {
     reader in = {r->at, r->length, 0};
@@ -351,7 +364,13 @@ OUT_OF_LINE static void take_handshake(dtls13 *tls, const record *r) {
     /* Messages before the peer's current flight have been answered by ours. */
     if (!is_new && tls->state != CONNECTED)
         return;
-    if (is_taken && tls->ack_count < DTLS13_ACKS) {
+    int is_kept = is_taken;
+#if DTLS13_EARLY_BYTES
+    if (r->type != HANDSHAKE) /* a part that was kept, and has been acknowledged */
+        return;
+    is_kept = is_taken || keep_early(tls, r);
+#endif
+    if (is_kept && tls->ack_count < DTLS13_ACKS) {
         tls->acks[tls->ack_count].epoch = r->epoch;
         tls->acks[tls->ack_count++].sequence = r->sequence;
     }
@@ -360,6 +379,36 @@ OUT_OF_LINE static void take_handshake(dtls13 *tls, const record *r) {
     else if (tls->state != CONNECTED)
         tls->is_ack_soon = 1;
 }
+
+#if DTLS13_EARLY_BYTES
+/* Takes of what was kept as much as can be taken now. */
+static void take_early(dtls13 *tls) {
+    uint16_t before;
+    do {
+        before = tls->hear_sequence;
+        for (size_t at = 0; at < tls->early_length && tls->state != CLOSED;) {
+            reader in = {tls->early + at, tls->early_length - at, 0};
+            read_number(&in, 4);
+            uint16_t sequence = (uint16_t)read_number(&in, 2);
+            read_number(&in, 3);
+            size_t length = HEADER + read_number(&in, 3);
+            if (in.is_bad || length > tls->early_length - at) {
+                fail(tls, DECODE_ERROR);
+                return;
+            }
+            if (sequence < tls->hear_sequence) {
+                tls->early_length = (uint16_t)(tls->early_length - length);
+                write_bytes(tls->early + at, tls->early + at + length, tls->early_length - at);
+                continue;
+            }
+            take_handshake(tls, &(record){tls->early + at, length, EPOCH_HANDSHAKE, 0, 0});
+            at += length;
+        }
+    } while (tls->hear_sequence != before && tls->state != CLOSED);
+    if (tls->state == CONNECTED)
+        tls->is_ack_due = tls->ack_count > 0;
+}
+#endif
 
 OUT_OF_LINE static void take_ack(dtls13 *tls, const record *r) {
     reader in = {r->at, r->length, 0}, numbers = read_vector(&in, 2);
@@ -387,6 +436,10 @@ dtls13_event dtls13_input(dtls13 *tls, uint8_t **datagram, size_t *length, dtls1
     switch (r.type) {
     case HANDSHAKE:
         take_handshake(tls, &r);
+#if DTLS13_EARLY_BYTES
+        if (tls->early_length > 0)
+            take_early(tls);
+#endif
         break;
     case ACK:
         if (r.epoch != 0)
