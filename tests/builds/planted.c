@@ -529,6 +529,21 @@ LEAKS(goes_on_elsewhere) {
     __asm__ volatile(GOES_ON : : "l"(two), "l"(at) : "r0", "r1", "cc", "memory"); /* leak: target */
 }
 
+static void handles_one(void) {
+    sink++;
+}
+
+static void handles_other(void) {
+    sink = 0;
+}
+
+LEAKS(vector) {
+    prepare();
+    uint32_t mask = 0u - (hidden16(s[0]) & 1u), one_of = (uint32_t)(uintptr_t)handles_one;
+    vectors[11] = one_of ^ ((one_of ^ (uint32_t)(uintptr_t)handles_other) & mask);
+    __asm__ volatile("svc 0" : : : "memory"); /* leak: target */
+}
+
 #define WRITE(name, from) __asm__ volatile("msr " #name ", %0\nisb" : : "r"(from) : "memory")
 #define READ(name, to) __asm__ volatile("mrs %0, " #name : "=r"(to) : : "memory")
 #define SYSTEM(offset) (*(volatile uint32_t *)(0xe000e000 + (offset)))
@@ -702,6 +717,48 @@ LEAKS(product_and_sum) {
     sink = (uint32_t)(x >> 32) ^ (uint32_t)x;
 }
 
+#if defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__)
+LEAKS(store_that_fails) { /* no monitor is set: memory keeps what it held */
+    uint32_t failed;
+    __asm__ volatile("clrex\nstrexb %0, %1, [%2]" : "=&r"(failed) : "r"(0), "r"(s) : "memory");
+    if (*(const volatile uint8_t *)s & 2) /* leak: branch */
+        sink++;
+}
+#endif
+
+#ifdef __ARM_ARCH_7M__
+LEAKS(bit_of_a_band) { /* STM32F100: an alias for each bit of SRAM */
+    uint32_t at = 0x22000000 + 32 * ((uint32_t)(uintptr_t)&table[0] - 0x20000000);
+    *(volatile uint32_t *)(at + 4u * (hidden16(s[0]) & 7)) = 1; /* leak: address */
+    if (hidden16(table[0]) & 4)                                 /* leak: branch */
+        sink++;
+}
+#endif
+
+#ifdef __ARM_ARCH_6M__
+LEAKS(divided_in_hardware) { /* RP2040: SIO's divider */
+    volatile uint32_t *divider = (volatile uint32_t *)0xd0000060;
+    divider[0] = hidden(word(s));
+    divider[1] = 3;
+    __asm__ volatile("nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop");
+    uint32_t remainder = divider[5], quotient = divider[4];
+    if (hidden(quotient) & 1) /* leak: branch */
+        sink++;
+    sink += remainder;
+}
+
+KEEPS(divided_in_hardware_again) {
+    volatile uint32_t *divider = (volatile uint32_t *)0xd0000060;
+    for (uint16_t i = 0; i < 2; i++) {
+        divider[0] = i == 0 ? hidden(word(s)) : hidden(word(p));
+        divider[1] = 3;
+        __asm__ volatile("nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop");
+    }
+    if (hidden(divider[4]) & 1)
+        sink++;
+}
+#endif
+
 #ifdef HAS_DIVISION
 LEAKS(quotient) {
     uint32_t a = hidden(word(s));
@@ -747,6 +804,40 @@ LEAKS(through_dma) { /* MSP430F1611: DMA0 copies a block of bytes at once */
     if (hidden16(table[130]) & 1) /* leak: branch */
         sink++;
 }
+
+LEAKS(product_through_dma) {
+    *(volatile uint16_t *)0x130 = hidden16(s[0]);
+    *(volatile uint16_t *)0x138 = 1;
+    *(volatile uint16_t *)0x122 = 0;
+    *(volatile uint16_t *)0x1e2 = 0x13a;
+    *(volatile uint16_t *)0x1e4 = (uint16_t)(uintptr_t)(table + 144);
+    *(volatile uint16_t *)0x1e6 = 1;
+    *(volatile uint16_t *)0x1e0 = 0x11;
+    __asm__ volatile("nop");
+    if (hidden16(table[144]) & 1) /* leak: branch */
+        sink++;
+}
+
+/* MSP430F1611: RAM from 0x1100 is seen from 0x0200 on, too. */
+#define MIRRORED(of) (*(volatile uint8_t *)((uint16_t)(uintptr_t)(of) - 0xf00))
+
+LEAKS(read_in_a_mirror) {
+    if (MIRRORED(s) & 2) /* leak: branch */
+        sink++;
+}
+
+LEAKS(written_in_a_mirror) {
+    MIRRORED(table + 10) = s[0];
+    if (table[10] & 2) /* leak: branch */
+        sink++;
+}
+
+KEEPS(overwritten_in_a_mirror) {
+    table[11] = s[0];
+    MIRRORED(table + 11) = 0;
+    if (table[11] & 2)
+        sink++;
+}
 #elif defined(HAS_ECB)
 struct ecb { /* nRF52840: ECB's key, what it encrypts, and the result */
     uint8_t key[16];
@@ -768,6 +859,30 @@ LEAKS(through_ecb) {
     while (*(volatile uint32_t *)0x4000e100 == 0) {
     }
     if (hidden16(ecbs[0].cipher[0]) & 1) /* leak: branch */
+        sink++;
+}
+
+KEEPS(ecb_of_zeros_after_a_secret) {
+    ecbs[0].key[0] = s[0];
+    for (uint16_t i = 0; i < 2; i++) {
+        *(volatile uint32_t *)0x4000e100 = 0;
+        *(volatile uint32_t *)0x4000e504 = (uint32_t)(uintptr_t)(ecbs + 3 * i);
+        *(volatile uint32_t *)0x4000e000 = 1;
+        while (*(volatile uint32_t *)0x4000e100 == 0) {
+        }
+    }
+    if (hidden16(ecbs[3].cipher[0]) & 1)
+        sink++;
+}
+
+LEAKS(through_flash) { /* by NVMC */
+    volatile uint32_t *page = (volatile uint32_t *)0xff000;
+    *(volatile uint32_t *)0x4001e504 = 1;
+    *page = s[0] | 0xffffff00;
+    while ((*(volatile uint32_t *)0x4001e400 & 1) == 0) {
+    }
+    *(volatile uint32_t *)0x4001e504 = 0;
+    if (*page & 2) /* leak: branch */
         sink++;
 }
 
@@ -1183,10 +1298,98 @@ KEEPS(verdict_that_is_public) {
         sink++;
 }
 
+LEAKS(declared_in_the_line_above) {
+    uint16_t x = hidden16(s[0] & 2); /* public: nothing that the next line decides */
+    if (x)                           /* leak: branch */
+        sink++;
+}
+
 #ifdef HAS_DIVISION
+KEEPS(low_bits_of_a_dividend) {
+    int32_t a = (int32_t)(hidden16(s[0] & 3) | 0x40000000u);
+#ifndef __riscv
+    __asm__ volatile("sdiv %0, %1, %2" : "=r"(a) : "r"(a), "r"(3));
+#endif
+    sink = (uint32_t)a;
+}
+
 KEEPS(factors_without_zero_halves) {
     uint32_t a = hidden((word(s) & 0x7ffeffff) | 0x00010001), b = hidden(a);
     sink = (uint32_t)((uint64_t)a * b >> 32);
+}
+#endif
+
+/* What is executed is secret: an immediate of an instruction in RAM. */
+static uint32_t code[2];
+void run_code(void);
+void run_code(void) {
+#ifdef __riscv
+    code[0] = 0x00000513 | (uint32_t)secret[0] << 20; /* li a0, SECRET; ret */
+    code[1] = 0x00008067;
+    __asm__ volatile(".word 0x0000100f" : : : "memory"); /* fence.i */
+    sink = ((uint32_t (*)(void))(uintptr_t)code)();
+#elif defined(__arm__)
+    code[0] = 0x47702000 | secret[0]; /* movs r0, #SECRET; bx lr */
+    __asm__ volatile("dsb\nisb" : : : "memory");
+    sink = ((uint32_t (*)(void))((uintptr_t)code | 1))();
+#else
+    code[0] = 0x403c | (uint32_t)secret[0] << 16; /* mov #SECRET, r12; ret */
+    code[1] = 0x4130;
+    sink = ((uint16_t (*)(void))(uintptr_t)code)();
+#endif
+    ends();
+}
+
+#ifndef __MSP430__
+/* A word is read that is not aligned, on cores that then fault. */
+void run_misaligned(void);
+void run_misaligned(void) {
+    uint32_t at = (uint32_t)(uintptr_t)table + (secret[0] & 1u);
+    sink = *(volatile uint32_t *)(uintptr_t)hidden(at);
+    ends();
+}
+#endif
+
+#ifdef HAS_UDMA
+/* CC2538: channel 30 of the micro DMA copies words. */
+static volatile uint32_t structures[256] __attribute__((aligned(1024)));
+static volatile uint32_t source[4], target[4];
+
+static inline void copies(uint32_t from, uint32_t control) {
+    structures[120] = from;
+    structures[121] = (uint32_t)(uintptr_t)(target + 3);
+    structures[122] = control;
+    *(volatile uint32_t *)0x400ff008 = (uint32_t)(uintptr_t)structures;
+    *(volatile uint32_t *)0x400ff004 = 1;
+    *(volatile uint32_t *)0x400ff028 = 1u << 30;
+    *(volatile uint32_t *)0x400ff014 = 1u << 30;
+}
+
+void run_micro_dma_pointer(void);
+void run_micro_dma_pointer(void) {
+    copies((uint32_t)(uintptr_t)(source + (secret[0] & 2)), 0xaa000002);
+    while (*(volatile uint32_t *)0x400ff028 & 1u << 30) {
+    }
+    sink = target[3];
+    ends();
+}
+
+void run_micro_dma_count(void);
+void run_micro_dma_count(void) {
+    copies((uint32_t)(uintptr_t)(source + 3), 0xaa000002 | (secret[0] & 3u) << 4);
+    while (*(volatile uint32_t *)0x400ff028 & 1u << 30) {
+    }
+    ends();
+}
+
+void run_micro_dma_data(void);
+void run_micro_dma_data(void) {
+    copies((uint32_t)(uintptr_t)secret, 0xaa000002);
+    while (structures[122] & 7) { /* public, though the data are not */
+    }
+    if (target[3] & 2)
+        sink++;
+    ends();
 }
 #endif
 

@@ -86,6 +86,12 @@ CORES = {
         ("Os",),
     ),
 }
+UDMA = Core(
+    "udma",
+    "cc2538",
+    *arm("cortex-m3", 0x00200200, DIVIDES, "-DHAS_UDMA"),
+    ("Os",),
+)
 SECRET_BYTES = 16
 EXPECTED = re.compile(r"leak: (\w+)(?: \(([\w, ]+)\))? \*/")
 
@@ -268,6 +274,84 @@ def test_what_a_device_fetches_from_memory_is_named(
     assert followed.devices == [(register, [("secret 0", first, first + 3)])]
 
 
+@pytest.mark.parametrize("core", CORES.values(), ids=lambda core: core.name)
+def test_code_that_is_secret_is_found_where_it_is_executed(core: Core, folder: Path) -> None:
+    build = program(core, "Os", folder)
+    found = {(use.decides, use.address) for use in build.followed("code").uses}
+    assert found == {("code", build.image.symbols["code"])}
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("core", [CORES["m0"], CORES["riscv"]], ids=lambda core: core.name)
+def test_an_address_that_faults_is_found_too(core: Core, value: int, folder: Path) -> None:
+    build = program(core, "Os", folder)
+    machine = build.machine("misaligned", bytes([value]) * SECRET_BYTES)
+    machine.follow_secrets([("secret 0", build.image.resolve("secret"), SECRET_BYTES)], [])
+    stop = machine.run(until=build.image.resolve("ends"), max_cycles=100_000)
+    assert (stop.fault is not None) == (value == 1)
+    assert [use.decides for use in machine.secrets.uses] == ["address"]
+
+
+def test_what_directs_a_transfer_and_what_it_moves_are_told_apart(folder: Path) -> None:
+    build = program(UDMA, "Os", folder)
+    for function in ("micro_dma_pointer", "micro_dma_count"):
+        followed = build.followed(function)
+        assert {use.decides for use in followed.uses} == {"pointer"}
+        assert followed.lost
+    (use,) = build.followed("micro_dma_data").uses
+    assert use.decides in {"branch", "condition"}
+
+
+PUBLIC_IT = """
+.syntax unified
+.thumb
+.global inner
+.type inner, %function
+inner:
+    push {r4, r5, lr}
+    ldr r4, =0x20000000
+    ldrb r0, [r4]
+    movs r1, #1
+    bl choose
+    ldrb r0, [r4, #1]
+    movs r1, #0
+    bl choose
+    cbz r0, 2f
+    nop
+2:  pop {r4, r5, pc}
+choose:
+    cmp r0, #2
+    cbz r1, 1f
+    it eq /* public: whether the first byte is 2 */
+    ldreq r3, [sp]
+
+1:  ite eq
+    moveq r0, #1
+    movne r0, #0
+    bx lr
+.size inner, .-inner
+"""
+
+
+def test_what_one_it_block_declares_says_nothing_of_another(tmp_path: Path) -> None:
+    source, path = tmp_path / "it.S", tmp_path / "it.elf"
+    start = ".section .vectors\n.word 0x20001000, start + 1\n.text\nstart: bl inner\nb .\n"
+    source.write_text(f".syntax unified\n.thumb\n{start}{PUBLIC_IT}")
+    run("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-g", "-c", str(source), "-o", f"{source}.o")
+    at = ("-Ttext=0x8000100", "--section-start=.vectors=0x8000000", "-e", "start")
+    run("arm-none-eabi-ld", *at, f"{source}.o", "-o", str(path))
+    done = asked(path, "--format", "json")
+    (row,) = json.loads(done.stdout)
+    assert "branch" in [use["decides"] for use in row["decided_by_secrets"]]
+    # The comment's line, not that of the comparison whose flags decide.
+    number = source.read_text().splitlines().index(next(iter(_declaring(source)))) + 1
+    assert row["declared_public"] == [f"whether the first byte is 2 ({source}:{number})"]
+
+
+def _declaring(source: Path) -> list[str]:
+    return [line for line in source.read_text().splitlines() if "public:" in line]
+
+
 def test_a_division_that_one_optimisation_emits_is_found_there(folder: Path) -> None:
     """As in KyberSlash (Bernstein and others, 2024)."""
     m4 = CORES["m4"]
@@ -380,14 +464,20 @@ def test_a_select_is_said_to_be_no_leak(tmp_path: Path) -> None:
         ("if (x) // public:", None),
         ('if (x) puts("/* public: in a string */");', None),
         ('if (*x == "a"[0]) /* public: parity */', "parity"),
+        ("""if (*x == '"') /* public: parity */""", "parity"),
+        ("if (x) // see http://public: nothing here", None),
     ],
 )
 def test_a_comment_without_a_reason_declares_nothing(
     line: str, declares: str | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "source.c"
-    path.write_text(f"int f;\n{line}\n    return;\n")
-    assert [declared_public(path, number) for number in (1, 2, 3)] == [None, declares, declares]
+    alone = line.removeprefix("if (x) ")
+    above = declares if alone.startswith("/") else None
+    path.write_text(f"int f;\n{line}\n    return;\n{alone}\n    if (y)\n")
+    found = [declared_public(path, number) for number in (1, 2, 3, 5)]
+    # Beside code a comment is of that line alone.
+    assert found == [None, declares, None, above]
 
 
 def test_github_shows_leaks_at_their_lines(

@@ -406,6 +406,7 @@ impl<B: Bus> Core<B> {
     /// Let what follows secrets look at the core.
     pub(crate) fn follow(&mut self, look: impl FnOnce(&mut Secrets, &Before<'_>)) {
         if let Some(secrets) = &mut self.secrets {
+            let bus = &self.bus;
             let before = Before {
                 r: &self.r,
                 pc: self.pc,
@@ -419,6 +420,7 @@ impl<B: Bus> Core<B> {
                 other_sp: self.other_sp,
                 in_handler: self.ipsr != 0,
                 observer: &self.observer,
+                flow: &|address| bus.flow(address),
             };
             look(secrets, &before);
         }

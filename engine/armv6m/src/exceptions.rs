@@ -161,6 +161,7 @@ impl<B: Bus> Core<B> {
             );
             return Err(self.lockup("a fault in loading a vector", fault.at(at)));
         };
+        self.follow(|secrets, before| secrets.vector(before, at));
         self.ipsr = number as u8;
         self.system.pending &= !(1 << number);
         self.system.active |= 1 << number;

@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use joulemark_armv7m::Width;
+use joulemark_armv7m::{Flow, Width};
 use joulemark_kernel::Observer;
 use joulemark_kernel::fault::Caller;
 use joulemark_kernel::secrets::{
@@ -48,6 +48,8 @@ pub struct Before<'a> {
     pub other_sp: u32,
     pub in_handler: bool,
     pub observer: &'a Observer,
+    /// What becomes of a value in a device's register.
+    pub flow: &'a dyn Fn(u32) -> Flow,
 }
 
 /// Which flags are secret.
@@ -99,6 +101,8 @@ pub struct Secrets {
     other_sp: (u32, Origins),
     /// Of all that was written to the system control space, which makes all of it secret.
     system: Origins,
+    /// Of what was written last to each register of devices that make other values of it.
+    derived: HashMap<u32, Origins>,
     shadows: Shadows,
     pub finds: Finds,
 }
@@ -120,6 +124,7 @@ impl Secrets {
             control: (0, 0),
             other_sp: (0, 0),
             system: 0,
+            derived: HashMap::new(),
             shadows: Shadows::new(places.map(|memory| (memory.start, memory.bytes().len()))),
             finds: Finds::default(),
         }
@@ -137,6 +142,7 @@ impl Secrets {
         (self.r, self.flags, self.compared) = ([0; 17], Flags::default(), None);
         (self.primask, self.control, self.other_sp) = ((0, 0), (0, 0), (0, 0));
         self.system = 0;
+        self.derived.clear();
     }
 
     /// These bytes are secret from here on, or public where they come from nothing. `Err` holds the
@@ -159,7 +165,10 @@ impl Secrets {
                 Kind::BranchIf => passed::NOT_TAKEN,
                 _ => 0,
             };
-            self.shadows.pass(core.pc, passed::HERE | way);
+            let from = self.shadows.pass(core.pc, op.size, passed::HERE | way);
+            if from != 0 {
+                self.find(core, Decides::Code, from, None);
+            }
         }
         let a = self.word(core, op.rn);
         let b = self.word(core, op.rm);
@@ -237,6 +246,7 @@ impl Secrets {
             Kind::Ldr | Kind::Ldrh | Kind::Ldrb | Kind::Ldrsh | Kind::Ldrsb => {
                 let address = a.add(b, ZERO, 32).sum;
                 if !is_aligned(address.value, width) {
+                    self.misaligned(core, address, two, width);
                     return;
                 }
                 let (secret, from) = self.load(core, address, two, width);
@@ -252,6 +262,8 @@ impl Secrets {
                 if is_aligned(address.value, width) {
                     let value = (self.r[usize::from(op.rd)], self.origins(op.rd));
                     self.store(core, address, two, value, width);
+                } else {
+                    self.misaligned(core, address, two, width);
                 }
             }
             Kind::Ldm | Kind::Stm | Kind::Push | Kind::Pop => self.multiple(core, op),
@@ -639,6 +651,14 @@ impl Secrets {
 
     // Memory.
 
+    /// An access faults because of its address.
+    #[cold]
+    fn misaligned(&mut self, core: &Before<'_>, address: Word, from: Origins, width: Width) {
+        if address.secret != 0 {
+            self.find_address(core, address, from, width);
+        }
+    }
+
     /// Which bits of what is read are secret; an address that is secret makes them all so.
     fn load(
         &mut self,
@@ -647,8 +667,12 @@ impl Secrets {
         address_from: Origins,
         width: Width,
     ) -> (u32, Origins) {
+        let all = u32::MAX >> (32 - 8 * width.bytes());
         let (secret, from) = if self.system != 0 && is_system(address.value) {
-            (u32::MAX >> (32 - 8 * width.bytes()), self.system)
+            (all, self.system)
+        } else if !self.derived.is_empty() && (core.flow)(address.value) == Flow::Derived {
+            let from = self.derived.values().fold(0, |all, from| all | from);
+            (if from == 0 { 0 } else { all }, from)
         } else {
             self.shadows.load(address.value, width.bytes())
         };
@@ -656,7 +680,6 @@ impl Secrets {
             return (secret, from);
         }
         self.find_address(core, address, address_from, width);
-        let all = u32::MAX >> (32 - 8 * width.bytes());
         (all, from | address_from)
     }
 
@@ -676,7 +699,12 @@ impl Secrets {
                 self.finds.note_lost(core.pc);
             }
         }
-        if self.shadows.store(address.value, secret, from, bytes) {
+        let is_device = self.shadows.store(address.value, secret, from, bytes);
+        let may_derive = is_device || !self.derived.is_empty();
+        if may_derive && (core.flow)(address.value) == Flow::Derived {
+            let from = if is_device { from } else { 0 };
+            self.derived.insert(address.value, from);
+        } else if is_device {
             self.finds.note_device(address.value, from);
             if is_system(address.value) {
                 self.find(core, Decides::Exception, from, None);
@@ -699,6 +727,7 @@ impl Secrets {
             _ => word,
         };
         if !is_aligned(first.value, Width::Word) {
+            self.misaligned(core, first, by, Width::Word);
             return;
         }
         let back = if op.kind == Kind::Push { first } else { end };
@@ -752,6 +781,14 @@ impl Secrets {
         let (secret, from) = self.control;
         self.set(LR as u8, (secret & SPSEL) << 1, from);
         self.control.0 &= !SPSEL;
+    }
+
+    /// The handler is the one that a vector names.
+    pub fn vector(&mut self, core: &Before<'_>, at: u32) {
+        let (secret, from) = self.shadows.load(at, 4);
+        if secret != 0 {
+            self.find(core, Decides::Target, from, None);
+        }
     }
 
     /// LR says how to return.

@@ -548,6 +548,7 @@ impl<B: Bus> Core<B> {
             },
             flow: &|address| bus.flow(address),
             reserved: self.system.float.reserved(),
+            exclusive: self.exclusive,
         };
         look(&mut secrets, &before);
         self.secrets = Some(secrets);

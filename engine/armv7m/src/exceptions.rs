@@ -311,6 +311,7 @@ impl<B: Bus> Core<B> {
         let handler = loop {
             let vector = self.system.vtor.wrapping_add(4 * number as u32);
             if let Ok(bytes) = self.memory.dump(vector, 4) {
+                self.follow(|secrets, before| secrets.vector(before, vector));
                 break u32::from_le_bytes(bytes.try_into().unwrap_or([0; 4]));
             }
             self.system.hfsr |= VECTTBL;

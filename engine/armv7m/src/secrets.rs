@@ -55,6 +55,8 @@ pub struct Before<'a> {
     pub flow: &'a dyn Fn(u32) -> Flow,
     /// Where floating-point state waits to be stacked.
     pub reserved: Option<u32>,
+    /// A store that is exclusive would succeed.
+    pub exclusive: bool,
 }
 
 /// Registers that MRS reads and MSR writes.
@@ -133,7 +135,8 @@ pub struct Secrets {
     passed: Vec<u8>,
     /// Whether the instruction executes depends on a secret: so does all that it writes.
     doubt: Option<Origins>,
-    /// Flags by which an IT block may be known to be executed, by the instruction that set them.
+    /// Flags by which the last IT block may be known to be executed, by the instruction that set
+    /// them.
     public_flags: Option<u32>,
     pub finds: Finds,
 }
@@ -280,6 +283,7 @@ impl Secrets {
             && let Some(at) = core.memory.place(entry.address)
         {
             self.passed[at / 2] |= passed::HERE | way(core.regs, op);
+            self.check_code(core, entry.address, at, op.length.into());
         }
         if is_it(core.it) {
             let holds = core.regs.holds(core.it >> 4);
@@ -350,7 +354,11 @@ impl Secrets {
             Kind::Strex | Kind::Strexb | Kind::Strexh => {
                 let address = self.exclusive(core, op);
                 let (secret, from) = self.of(op.rd);
-                self.store(core, pc, address, secret, from, op.kind.width());
+                if core.exclusive {
+                    self.store(core, pc, address, secret, from, op.kind.width());
+                } else if address.0.secret != 0 {
+                    self.find_address(core, pc, address.0, address.1, op.kind.width());
+                }
                 self.set(op.ra, 0, 0);
             }
             Kind::Ldmia | Kind::Ldmdb | Kind::Stmia | Kind::Stmdb => {
@@ -379,9 +387,8 @@ impl Secrets {
             }
             Kind::It if self.condition_is_secret((op.imm >> 4) as u8, core.regs) => {
                 let from = self.flags.from;
-                if self.finds.is_public(pc, self.flags_at) {
-                    self.public_flags = Some(self.flags_at);
-                }
+                let is_public = self.finds.is_public(pc, self.flags_at);
+                self.public_flags = is_public.then_some(self.flags_at);
                 if skipping_takes_as_long(core, pc, op) {
                     self.find(core, pc, Decides::Select, from, Some(0));
                 } else {
@@ -514,6 +521,19 @@ impl Secrets {
             },
         };
         self.finds.note(pc, decides, found, calls);
+    }
+
+    /// What is executed may be secret itself.
+    #[inline]
+    fn check_code(&mut self, core: &Before<'_>, pc: u32, at: usize, length: usize) {
+        let end = self.bytes.len().min(at + length);
+        if self.bytes[at..end].iter().all(|&mask| mask == 0) {
+            return;
+        }
+        let secret = self.bytes[at..end].iter().zip(&self.origins[at..end]);
+        let from = secret.filter(|&(&mask, _)| mask != 0);
+        let from = from.fold(0, |all, (_, origins)| all | origins);
+        self.find(core, pc, Decides::Code, from, None);
     }
 
     // Registers and flags.
@@ -820,6 +840,8 @@ impl Secrets {
             return;
         }
         for address in first..=last.saturating_add(bytes - 1) {
+            let aliased = bit_band(address).map(|(word, bit)| word + bit / 8);
+            let address = aliased.unwrap_or(address);
             if let Some(at) = core.memory.to_write(address, Width::Byte) {
                 let before = if self.bytes[at] == 0 {
                     0
@@ -850,6 +872,9 @@ impl Secrets {
         }
         let lanes = u32::MAX >> (32 - 8 * width.bytes());
         let up = 8 * (address & 3);
+        if self.store_to_flash(core, address, secret & lanes, from, width) {
+            return;
+        }
         if secret & lanes != 0 && is_system(address) {
             self.finds.note_device(address, from);
             self.find(core, self.here, Decides::Exception, from, None);
@@ -868,6 +893,37 @@ impl Secrets {
         } else {
             register.1 | from
         };
+    }
+
+    /// What is programmed into flash is there from now on, beside what was: until it is erased, of
+    /// which nothing is known here.
+    #[cold]
+    fn store_to_flash(
+        &mut self,
+        core: &Before<'_>,
+        address: u32,
+        secret: u32,
+        from: Origins,
+        width: Width,
+    ) -> bool {
+        let Some(at) = core.memory.place(address) else {
+            return false;
+        };
+        for (place, mask) in (at..)
+            .zip(secret.to_le_bytes())
+            .take(width.bytes() as usize)
+        {
+            if mask != 0 {
+                let before = if self.bytes[place] == 0 {
+                    0
+                } else {
+                    self.origins[place]
+                };
+                self.bytes[place] |= mask;
+                self.origins[place] = before | from;
+            }
+        }
+        true
     }
 
     // Loads and stores.
@@ -1168,6 +1224,14 @@ impl Secrets {
         self.control.0 &= !(SPSEL | FPCA);
     }
 
+    /// The handler is the one that a vector names.
+    pub fn vector(&mut self, core: &Before<'_>, vector: u32) {
+        let (secret, from) = self.load_from(core, vector, Width::Word);
+        if secret != 0 {
+            self.find(core, self.here, Decides::Target, from, None);
+        }
+    }
+
     /// It comes back from there, and the stack pointer comes to be `top`.
     pub fn unstack(&mut self, core: &Before<'_>, frame: u32, top: u32, process: bool) {
         let places = words_from(frame);
@@ -1276,6 +1340,11 @@ pub struct Masters<'a> {
     pub last: std::cell::RefCell<Read>,
 }
 
+/// What is secret as a whole where it comes from any secret.
+const fn whole(from: Origins) -> (u8, Origins) {
+    (if from == 0 { 0 } else { 0xff }, from)
+}
+
 /// Bytes that a bus master read.
 #[derive(Default)]
 pub struct Read {
@@ -1285,6 +1354,8 @@ pub struct Read {
     /// Of what was read last, which may go to a device, and of all before it.
     latest: Origins,
     all: Origins,
+    /// Of what says where a transfer goes and how much it moves.
+    directing: Origins,
     /// What has gone to a device, by its register.
     left: Vec<(u32, Origins)>,
 }
@@ -1312,16 +1383,34 @@ impl Memories for Masters<'_> {
         }
         let last = self.last.borrow();
         let all = self.secrets.masters | last.all | last.latest;
-        let is_copy = data == last.bytes;
+        let is_copy = data == last.bytes && last.directing == 0;
+        let made = whole(all | last.directing);
         for (offset, at) in (address..).take(data.len()).enumerate() {
             if let Some(at) = self.memory.place(at) {
                 let (mask, from) = if is_copy {
                     (last.secret[offset], last.origins[offset])
-                } else if all == 0 {
-                    (0, 0)
                 } else {
-                    (0xff, all)
+                    made
                 };
+                self.secrets.bytes[at] = mask;
+                self.secrets.origins[at] = from;
+            }
+        }
+        true
+    }
+
+    fn directs(&self) {
+        let mut last = self.last.borrow_mut();
+        last.directing |= std::mem::take(&mut last.latest);
+    }
+
+    fn write_made(&mut self, address: u32, data: &[u8]) -> bool {
+        if !Memories::write(self.memory, address, data) {
+            return false;
+        }
+        let (mask, from) = whole(std::mem::take(&mut self.last.get_mut().latest));
+        for at in (address..).take(data.len()) {
+            if let Some(at) = self.memory.place(at) {
                 self.secrets.bytes[at] = mask;
                 self.secrets.origins[at] = from;
             }
@@ -1350,6 +1439,18 @@ impl Drop for Masters<'_> {
     fn drop(&mut self) {
         let last = self.last.get_mut();
         self.secrets.masters |= last.all | last.latest;
+        if last.directing != 0 {
+            let here = self.secrets.here;
+            let found = Found {
+                origins: last.directing,
+                extra_cycles: None,
+                span: (0, 0),
+                decided_at: here,
+            };
+            let finds = &mut self.secrets.finds;
+            finds.note(here, Decides::Pointer, found, Vec::new);
+            finds.note_lost(here);
+        }
         for (register, from) in last.left.drain(..) {
             self.secrets.finds.note_device(register, from);
         }

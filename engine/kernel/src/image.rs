@@ -497,7 +497,7 @@ impl Image {
         self.symbols.address(text).ok_or_else(|| {
             if self.symbols.is_empty() {
                 return ImageError(format!(
-                    "no symbol '{text}': a {} image without symbols; give a number",
+                    "no symbol '{text}': this image ({}) has no symbols; give a number",
                     self.format.name()
                 ));
             }

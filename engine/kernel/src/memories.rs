@@ -11,6 +11,14 @@ pub trait Memories {
         let _ = register;
     }
 
+    /// What was read last says where a transfer goes, or how much it moves.
+    fn directs(&self) {}
+
+    /// Write what a device has made of what it read last, of which it keeps nothing.
+    fn write_made(&mut self, address: u32, data: &[u8]) -> bool {
+        self.write(address, data)
+    }
+
     /// Write bytes; false, with nothing written, unless all of them are RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
 
@@ -43,6 +51,14 @@ impl Memories for Based<'_> {
 
     fn leaves_by(&self, register: u32) {
         self.memory.leaves_by((self.base)().wrapping_add(register));
+    }
+
+    fn directs(&self) {
+        self.memory.directs();
+    }
+
+    fn write_made(&mut self, address: u32, data: &[u8]) -> bool {
+        self.memory.write_made(address, data)
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> bool {

@@ -42,6 +42,8 @@ pub enum Decides {
     Pointer,
     /// When or whether an exception or interrupt is taken, or where it goes.
     Exception,
+    /// Which instruction is executed: its own bits are secret.
+    Code,
 }
 
 impl Decides {
@@ -56,6 +58,7 @@ impl Decides {
             Self::Time => "time",
             Self::Pointer => "pointer",
             Self::Exception => "exception",
+            Self::Code => "code",
         }
     }
 }

@@ -87,15 +87,24 @@ impl Shadows {
         Err(address)
     }
 
-    /// Control passes an instruction: bits of [`crate::secrets::passed`].
+    /// Control passes an instruction of so many bytes: bits of [`crate::secrets::passed`]. Returns
+    /// where the instruction itself comes from, where it is secret.
     #[inline]
-    pub fn pass(&mut self, pc: u32, how: u8) {
+    pub fn pass(&mut self, pc: u32, size: u8, how: u8) -> Origins {
         for shadow in &mut self.memories {
             if let Some(at) = shadow.place(pc, 2) {
                 shadow.passed[at / 2] |= how;
-                return;
+                let end = shadow.bytes.len().min(at + usize::from(size));
+                let masks = &shadow.bytes[at..end];
+                if masks.iter().all(|&mask| mask == 0) {
+                    return 0;
+                }
+                let origins = masks.iter().zip(&shadow.origins[at..end]);
+                let from = origins.filter(|&(&mask, _)| mask != 0);
+                return from.fold(0, |all, (_, origins)| all | origins);
             }
         }
+        0
     }
 
     /// Instructions that control passed, and how.

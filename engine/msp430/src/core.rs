@@ -228,7 +228,7 @@ impl<B: Bus> Core<B> {
     /// From now on follow these secrets and no others; nothing is found until
     /// [`Core::find_uses`]. What was found before is kept.
     pub fn follow_secrets(&mut self, pieces: &[Piece]) {
-        let mut secrets = Box::new(Secrets::new());
+        let mut secrets = Box::new(Secrets::new(self.mirrors.clone()));
         for piece in pieces {
             secrets.mark(piece);
         }

@@ -331,7 +331,7 @@ impl<B: Bus> Core<B> {
                 self.state.mark_decoded(at.wrapping_add(offset), true);
             }
             if let Some(secrets) = &mut self.secrets {
-                secrets.decoded[slot] = Some(instruction);
+                secrets.remember(slot, instruction);
             }
             let decoded = Slot::from_instruction(&instruction, at);
             self.state.slots[slot] = decoded;

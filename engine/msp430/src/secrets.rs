@@ -30,6 +30,8 @@ use crate::slots::{SLOTS, Slot, kind};
 
 const ZERO: Word = Word::public(0);
 const ONE: Word = Word::public(1);
+/// With how control passed a word: the instruction there is secret itself.
+const CODE: u8 = 0x80;
 const ARITHMETIC: u16 = status::C | status::Z | status::N | status::V;
 
 /// An operand, with where its secret bits come from and where it is.
@@ -63,6 +65,8 @@ pub(crate) struct Secrets {
     multiplier: Multiplier,
     /// How control passed each word.
     passed: Box<[u8; SLOTS]>,
+    /// Mirrors of memory: first address, size, first mirrored address.
+    mirrors: Vec<(u16, u16, u16)>,
     /// Decoded instructions by address.
     pub decoded: Box<[Option<Instruction>; SLOTS]>,
     /// What the next instruction does is worked out already.
@@ -178,8 +182,9 @@ impl Before<'_> {
 }
 
 impl Secrets {
-    /// Nothing is secret yet.
-    pub fn new() -> Self {
+    /// Nothing is secret yet. Memory is mirrored where there is no region: first address, size,
+    /// first mirrored address.
+    pub fn new(mirrors: Vec<(u16, u16, u16)>) -> Self {
         Self {
             r: [0; 16],
             from: [0; 16],
@@ -191,6 +196,7 @@ impl Secrets {
             origins: filled(0),
             multiplier: Multiplier::default(),
             passed: filled(0),
+            mirrors,
             decoded: filled(None),
             is_ahead: false,
             finds: Finds::default(),
@@ -203,6 +209,32 @@ impl Secrets {
         self.finds.is_on = false;
         self.passed = earlier.passed;
         self.decoded = earlier.decoded;
+        // What is secret now may not be what was when they were decoded.
+        for slot in 0..SLOTS {
+            if let Some(instruction) = self.decoded[slot] {
+                self.remember(slot, instruction);
+            }
+        }
+    }
+
+    /// An instruction is decoded, which may be secret itself.
+    pub fn remember(&mut self, slot: usize, instruction: Instruction) {
+        self.decoded[slot] = Some(instruction);
+        let bytes = 2 * slot..(2 * slot + usize::from(instruction.length)).min(self.bytes.len());
+        let is_secret = self.bytes[bytes].iter().any(|&mask| mask != 0);
+        self.passed[slot] = self.passed[slot] & !CODE | if is_secret { CODE } else { 0 };
+    }
+
+    /// The address of the memory that is mirrored at an address.
+    fn plain(&self, state: &State, address: u16) -> u16 {
+        if state.is_ram(address) || state.is_flash(address) || state.is_peripheral(address) {
+            return address;
+        }
+        let mirrored = self.mirrors.iter().find_map(|&(start, size, of)| {
+            let offset = address.wrapping_sub(start);
+            (offset < size).then(|| of.wrapping_add(offset))
+        });
+        mirrored.unwrap_or(address)
     }
 
     /// These bytes are secret from here on, or public where they come from nothing.
@@ -211,6 +243,7 @@ impl Secrets {
         for address in (piece.address..).take(piece.length as usize) {
             self.bytes[address as usize & 0xffff] = mask;
             self.origins[address as usize & 0xffff] = piece.origin;
+            self.forget_code(address as u16);
         }
     }
 
@@ -264,7 +297,7 @@ impl Secrets {
     /// done, for others.
     #[inline(always)]
     pub fn quick_jump(&mut self, pc: u16, condition: Condition, flags: Flags) -> bool {
-        if self.is_secret(condition) {
+        if self.is_secret(condition) || self.passed[usize::from(pc >> 1)] & CODE != 0 {
             return false;
         }
         let way = match condition {
@@ -293,7 +326,7 @@ impl Secrets {
         let mode = const { kind::mode(KIND) };
         let memory = const { kind::memory(KIND) };
         let is_move = operation == Double::Mov;
-        if mode == kind::STATUS {
+        if mode == kind::STATUS || self.passed[usize::from(pc >> 1)] & CODE != 0 {
             return false;
         }
         let mask = if byte { 0xff } else { 0xffff };
@@ -432,6 +465,9 @@ impl Secrets {
             };
             self.pass(core.pc, way);
         }
+        if self.passed[usize::from(core.pc >> 1)] & CODE != 0 {
+            self.secret_code(core, instruction.length);
+        }
         match instruction.action {
             Action::Jump(condition, _) => {
                 if self.is_secret(condition) {
@@ -474,6 +510,14 @@ impl Secrets {
                 }
             }
         }
+    }
+
+    /// What is executed is secret itself.
+    #[cold]
+    fn secret_code(&mut self, core: &Before<'_>, length: u16) {
+        let words = (core.pc..).step_by(2).take(usize::from(length) / 2);
+        let from = words.fold(0, |all, at| all | self.load(at, false).1);
+        self.find(core, Decides::Code, from);
     }
 
     /// A jump that may be known shows whether what the instruction before it compared is the same.
@@ -524,7 +568,14 @@ impl Secrets {
 
     /// A DMA transfer.
     pub fn transfer(&mut self, core: &Before<'_>, transfer: &Transfer) {
-        let (secret, from) = self.load(transfer.source.0, transfer.source.1 == Width::Byte);
+        let (source, width) = transfer.source;
+        let source = self.plain(core.state, source);
+        let (secret, from) =
+            if core.state.is_peripheral(source) && (core.flow)(source) == Flow::Multiplier {
+                self.multiplier.read(source)
+            } else {
+                self.load(source, width == Width::Byte)
+            };
         let byte = transfer.destination.1 == Width::Byte;
         self.store(core, transfer.destination.0, 0, secret.into(), from, byte);
     }
@@ -651,6 +702,7 @@ impl Secrets {
         address_from: Origins,
         byte: bool,
     ) -> Operand {
+        let address = self.plain(core.state, address);
         let value = if byte {
             u16::from(core.state.bytes[usize::from(address)])
         } else {
@@ -695,8 +747,9 @@ impl Secrets {
             // Another run has stored elsewhere.
             let last = u32::from(address | address_secret) + u32::from(!byte);
             for at in u32::from(address & !address_secret)..=last.min(0xffff) {
-                if core.state.is_ram(at as u16) {
-                    let at = at as usize;
+                let at = self.plain(core.state, at as u16);
+                if core.state.is_ram(at) {
+                    let at = usize::from(at);
                     let before = if self.bytes[at] == 0 {
                         0
                     } else {
@@ -708,6 +761,7 @@ impl Secrets {
             }
             secret = 0xffff;
         }
+        let address = self.plain(core.state, address);
         if core.state.is_peripheral(address) {
             self.store_to_device(core, address, secret, from, byte);
         }

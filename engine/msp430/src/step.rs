@@ -48,7 +48,7 @@ impl<B: Bus> Core<B> {
         }
         let instruction = self.fetch(pc)?;
         if let Some(secrets) = &mut self.secrets {
-            secrets.decoded[number] = Some(instruction);
+            secrets.remember(number, instruction);
         }
         Ok(instruction)
     }

@@ -382,7 +382,7 @@ impl NrfEcb {
             Aes128::new(GenericArray::from_slice(key)).encrypt_block(&mut block);
             block
         });
-        if output.is_some_and(|output| memory.write(at.wrapping_add(32), &output)) {
+        if output.is_some_and(|output| memory.write_made(at.wrapping_add(32), &output)) {
             self.events.happen(Self::END);
             return Ok(true);
         }

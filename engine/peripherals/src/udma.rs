@@ -201,7 +201,8 @@ impl Udma {
         } else {
             transfer.control & !0x3ff0 | (left - 1) << 4
         };
-        memory.write(at + 8, &control.to_le_bytes());
+        let _ = memory.read(at + 8, 4);
+        memory.write_made(at + 8, &control.to_le_bytes());
         if left == 0 {
             self.bits[ENABLE] &= !(1 << channel);
             self.interrupts |= 1 << channel;
@@ -233,6 +234,7 @@ impl Udma {
 
 fn read_structure(memory: &dyn Memories, at: u32) -> Option<Transfer> {
     let bytes = memory.read(at, 12)?;
+    memory.directs();
     let word = |place: usize| {
         let word = bytes.get(place..place + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(word))

@@ -120,7 +120,7 @@ impl Secrets {
     /// Work out what an instruction other than a push, a pop or a double move does with secrets.
     pub fn before(&mut self, core: &Before<'_>, op: Op) {
         if op.kind >= Kind::Csrrw && op.kind <= Kind::Csrrci {
-            self.pass(core, 0);
+            self.pass(core, op, 0);
             self.csr(core, op);
             return;
         }
@@ -131,6 +131,7 @@ impl Secrets {
                 let taken = is_taken(op.kind, a.value, operand.value);
                 self.pass(
                     core,
+                    op,
                     if taken {
                         passed::TAKEN
                     } else {
@@ -146,7 +147,7 @@ impl Secrets {
                 }
                 return;
             }
-            _ => self.pass(core, 0),
+            _ => self.pass(core, op, 0),
         }
         match op.kind {
             Kind::Lb | Kind::Lh | Kind::Lw | Kind::Lbu | Kind::Lhu => {
@@ -159,6 +160,7 @@ impl Secrets {
                 };
                 let address = (further(a, op.imm as u32), self.of(op.rs1).1);
                 if !is_aligned(address.0.value, width) {
+                    self.misaligned(core, address, width);
                     return;
                 }
                 let (secret, from) = self.load(core, address, width);
@@ -178,6 +180,8 @@ impl Secrets {
                 let address = (further(a, op.imm as u32), self.of(op.rs1).1);
                 if is_aligned(address.0.value, width) {
                     self.store(core, address, self.of(op.rs2), width);
+                } else {
+                    self.misaligned(core, address, width);
                 }
             }
             Kind::Lr => {
@@ -207,9 +211,12 @@ impl Secrets {
         }
     }
 
-    fn pass(&mut self, core: &Before<'_>, way: u8) {
+    fn pass(&mut self, core: &Before<'_>, op: Op, way: u8) {
         if self.finds.is_on {
-            self.shadows.pass(core.pc, passed::HERE | way);
+            let from = self.shadows.pass(core.pc, 2 * op.size, passed::HERE | way);
+            if from != 0 {
+                self.find(core, Decides::Code, from, None);
+            }
         }
     }
 
@@ -252,10 +259,11 @@ impl Secrets {
     }
 
     fn atomic(&mut self, core: &Before<'_>, op: Op, a: Word, operand: Word) {
+        let address = (a, self.of(op.rs1).1);
         if a.value & 3 != 0 {
+            self.misaligned(core, address, Width::Word);
             return;
         }
-        let address = (a, self.of(op.rs1).1);
         let (secret, from) = self.load(core, address, Width::Word);
         let value = core.memories.iter().find_map(|memory| {
             let at = memory.offset(a.value, 4)?;
@@ -303,7 +311,7 @@ impl Secrets {
     /// A step of a push, a pop or a double move.
     pub fn sequence(&mut self, core: &Before<'_>, op: Op, step: u8) {
         if step == 0 {
-            self.pass(core, 0);
+            self.pass(core, op, 0);
         }
         if matches!(op.kind, Kind::MvSa | Kind::MvAs) {
             let (rd, rs) = match (op.kind, step) {
@@ -328,6 +336,7 @@ impl Secrets {
             };
             let address = (further(sp.0, offset), sp.1);
             if !is_aligned(address.0.value, Width::Word) {
+                self.misaligned(core, address, Width::Word);
                 return;
             }
             let register = saved(step);
@@ -447,6 +456,14 @@ impl Secrets {
     }
 
     // Memory.
+
+    /// An access faults because of its address.
+    #[cold]
+    fn misaligned(&mut self, core: &Before<'_>, (address, from): (Word, Origins), width: Width) {
+        if address.secret != 0 {
+            self.find_address(core, address, from, width);
+        }
+    }
 
     /// Which bits of what is read are secret; an address that is secret makes them all so.
     fn load(

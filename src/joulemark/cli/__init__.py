@@ -163,6 +163,9 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 def main() -> None:
     """Run the command line; every failure is one message and a documented exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it is closed
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("joulemark", _in_ascii)
         sys.stdout.reconfigure(errors="joulemark")

@@ -33,15 +33,16 @@ def annotate(findings: Iterable[Finding]) -> None:
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     workspace = Path(os.environ.get("GITHUB_WORKSPACE", "."))
-    lines: dict[tuple[Path | None, int], Finding] = {}
+    lines: dict[tuple[Path | None, int, str], Finding] = {}
     for finding in findings:
         place = finding.place
         file = None if place.file is None else ROOT / place.file
         # A library's sources are seldom here, and without debug information no line is known.
         is_here = file is not None and file.is_file()
         where = (file, place.line or 0) if is_here else (None, place.address)
-        lines.setdefault(where, finding)
-    for (path, line), finding in lines.items():
+        # Of what is found alike in a line, the first says enough.
+        lines.setdefault((*where, finding.title), finding)
+    for (path, line, _), finding in lines.items():
         at = ""
         if path is not None:
             is_within = path.is_relative_to(workspace.resolve())

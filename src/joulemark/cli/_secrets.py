@@ -19,6 +19,11 @@ _OF_PROGRAM = {
 """Options that a program does without: why, and what to do."""
 
 
+MOST_SECRETS = 64
+"""A bit of where a secret comes from for each."""
+_MOST_BYTES = 1 << 32
+
+
 def refuse_with_program(image: Path, given: Mapping[str, object]) -> None:
     """Refuse a program that is not there, and options of primitives beside it."""
     if not image.exists():
@@ -52,4 +57,7 @@ def named_bytes(text: str, option: str = "--secret") -> tuple[str, int]:
         what = f"{text!r} names no bytes" if option != "--secret" else f"{text!r} is no secret"
         mend = "write SYMBOL:BYTES, or ADDRESS:BYTES for a part of one; BYTES in decimal"
         raise InputError(what, option, mend)
+    if int(length) > _MOST_BYTES:
+        what = f"{text!r} is of {int(length):,} bytes, more than there are addresses"
+        raise InputError(what, option, "give how many bytes are secret")
     return name, int(length)

@@ -74,6 +74,7 @@ MaxCycles = Annotated[
         "--max-cycles",
         metavar="N",
         min=1,
+        max=10**18,
         help=f"Stop after this many cycles; {DEFAULT_MAX_CYCLES:,} when not given.",
     ),
 ]

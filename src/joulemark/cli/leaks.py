@@ -16,7 +16,7 @@ from joulemark.cli._github import annotate
 from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
 from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import refuse_power, refuse_trials, show_power
-from joulemark.cli._secrets import named_bytes, refuse_failed, refuse_with_program
+from joulemark.cli._secrets import MOST_SECRETS, named_bytes, refuse_failed, refuse_with_program
 from joulemark.errors import ClaimError, InputError, JoulemarkError
 from joulemark.project import ROOT
 from joulemark.words import counted
@@ -128,6 +128,7 @@ def leaks(
             "--max-cycles",
             metavar="N",
             min=1,
+            max=10**18,
             help="With ELF: cycles until the call, and until it returns.",
         ),
     ] = None,
@@ -360,6 +361,9 @@ def _own_program(
     if not secrets:
         raise InputError("says what is secret", "--secret", "give it, as in --secret key:16")
     board = load_board(boards[0])
+    if len(secrets) > MOST_SECRETS:
+        what = f"{len(secrets)} secrets are more than {MOST_SECRETS}"
+        raise InputError(what, "--secret", "name fewer, or longer ones")
     pieces = [named_bytes(text) for text in secrets]
     done = follow_call(image, board, call, pieces, max_cycles=max_cycles or BUDGET_CYCLES)
     found = done.followed
@@ -423,6 +427,7 @@ def _about_program(
         ("decided by secrets:", _grouped(leaking(found.uses))),
         ("branches that went one way:", found.one_way if one_way else ()),
         (_OF_DEVICES, found.devices),
+        ("not followed further:", _lost(found)),
     ):
         for number, line in enumerate(lines):
             if number == 0:
@@ -455,7 +460,10 @@ def _named(found: "list[Surveyed]") -> Iterator[str]:
         ),
         ("reached by other inputs alone:", lambda one: one.leak.followed.widened),
         (_OF_DEVICES, lambda one: one.leak.followed.devices),
-        ("secrets were lost, so that trials alone speak for these:", _lost),
+        (
+            "secrets were lost, so that trials alone speak for these:",
+            lambda one: _lost(one.leak.followed),
+        ),
     ):
         lines = [
             (_place(one), f"{one.leak.operation}: {line}") for one in found for line in named(one)
@@ -474,8 +482,8 @@ def _declared(one: "Surveyed") -> Iterator[str]:
     yield from map(str, (*one.leak.declared, *one.leak.followed.verdicts))
 
 
-def _lost(one: "Surveyed") -> Iterator[str]:
-    if count := len(one.leak.followed.lost):
+def _lost(found: "Followed") -> Iterator[str]:
+    if count := len(found.lost):
         goes = "store goes" if count == 1 else "stores go"
         yield f"{count} {goes} to secret addresses too far apart to follow all of them"
 

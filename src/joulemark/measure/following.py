@@ -32,7 +32,8 @@ GAP_BYTES = 8
 
 _DECISIONS = {"branch", "condition", "target"}
 """What a source line can declare public: the verdict, but not the value that it rests on."""
-_PUBLIC = re.compile(r"(?:/\*|//)\s*public:\s+(?!\*/)(\S.*?)\s*(?:\*/|$)")
+_PUBLIC = re.compile(r"(?:/\*|(?<!:)//)\s*public:\s+(?!\*/)(\S.*?)\s*(?:\*/|$)")
+_STRING = re.compile(r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' """, re.VERBOSE)
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,8 @@ class Use:
     """The instruction that set the flags which decide; otherwise the same."""
     decides: str
     """branch, condition (of an IT block), select (an IT block that takes as long to skip), target
-    (of a branch), address, time (the instruction's own), pointer (of DMA) or exception (when or
-    whether one is taken)."""
+    (of a branch), address, time (the instruction's own), pointer (of DMA), exception (when or
+    whether one is taken) or code (which instruction is executed)."""
     secret_bytes: tuple[tuple[str, int, int], ...]
     """The secret bytes that its operand can come from: name, first and last."""
     times: int
@@ -343,19 +344,27 @@ def _source(path: Path) -> tuple[str, ...]:
 
 
 def declared_public(file: Path, number: int) -> str | None:
-    """Return what a line, or the one above it, declares to be public."""
-    lines = _source(file)[max(number - 2, 0) : number]
-    matches = [(line, match) for line in lines if (match := _PUBLIC.search(line))]
-    # What stands in a string is no comment.
-    found = [match[1] for line, match in matches if line[: match.start()].count('"') % 2 == 0]
-    return found[-1] if found else None
+    """Return what a line declares to be public, or the one above it, where that has no code."""
+    above, here = (number - 2, number - 1)
+    lines = _source(file)
+    for at in (here, above):
+        if not 0 <= at < len(lines):
+            continue
+        # What stands in a string is no comment.
+        line = _STRING.sub('""', lines[at])
+        match = _PUBLIC.search(line)
+        if match and (at == here or not line[: match.start()].strip(" \t*/")):
+            return match[1]
+    return None
 
 
-def _declared(use: Use) -> str | None:
+def _declared(use: Use) -> Verdict | None:
     """Return what the source line of a decision, or the one above it, declares to be public."""
-    if use.decides not in _DECISIONS:
-        return None
-    return use.places.why_public(use.decided_at) or use.places.why_public(use.address)
+    for address in (use.decided_at, use.address) if use.decides in _DECISIONS else ():
+        why = use.places.why_public(address)
+        if why is not None:
+            return Verdict(replace(use.places.source(address), address=0), why)
+    return None
 
 
 def located(found: Secrets, places: Located, runs: int) -> Followed:
@@ -375,13 +384,13 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
             places,
         )
 
-    uses, verdicts = [], set()
+    uses, verdicts = list[Use](), set[Verdict]()
     for use in map(of, found.uses):
-        why = _declared(use)
-        if why is None:
+        verdict = _declared(use)
+        if verdict is None:
             uses.append(use)
         else:
-            verdicts.add(Verdict(replace(places.source(use.decided_at), address=0), why))
+            verdicts.add(verdict)
     return Followed(
         runs,
         tuple(uses),
@@ -459,13 +468,14 @@ def follow_call(
         Marked(name, 0, _resolved_bytes(path, program, name, length, "--secret"), length)
         for name, length in secrets
     ]
-    start = _resolved_function(path, program, function)
+    chip = chips.load_chip(board.chip)
+    start = _resolved_function(path, program, function, board)
     calls = instruction_sets.calls(board.core)
     places = Located(path, board.core, program.symbols)
     ended: list[tuple[int, tuple[Declared, ...], JoulemarkError | None]] = []
 
     def once(public_code: list[tuple[int, int]]) -> Followed:
-        machine = Machine(chips.load_chip(board.chip), program, wiring=board.wiring)
+        machine = Machine(chip, program, wiring=board.wiring)
         public = Declarations(program, board.core)
         # A symbol may lie where a function of another does.
         stop = machine.run(until=start, until_asleep=True, max_cycles=max_cycles)
@@ -517,9 +527,13 @@ def _resolved(program: Image, name: str, option: str) -> int:
         raise InputError(str(error), option) from error
 
 
-def _resolved_function(path: Path, program: Image, name: str) -> int:
+def _resolved_function(path: Path, program: Image, name: str, board: Board) -> int:
     """Return the address of a function; assembly may leave out that it is one."""
     address = _resolved(program, name, "--call")
+    memories = chips.load_chip(board.chip).memories
+    if not any(0 <= address - memory.start < memory.size for memory in memories):
+        what = f"{address:#x} is in no memory of {board.chip}"
+        raise InputError(what, "--call", "give a function, or where one begins")
     found = named(path, name)
     if found.is_variable and not found.is_function:
         raise InputError(f"{name} is a variable", "--call", "give a function")

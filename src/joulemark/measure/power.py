@@ -641,7 +641,7 @@ class OfProgram:
         if plaintext is not None and self._plaintext is not None:
             self._named[plaintext] = [self._plaintext]
         self.places = Located(path, board.core, program.symbols)
-        start = _resolved_function(path, program, function)
+        start = _resolved_function(path, program, function, board)
         calls = instruction_sets.calls(board.core)
         chip = chips.load_chip(board.chip)
         try:

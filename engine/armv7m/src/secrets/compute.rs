@@ -11,9 +11,6 @@ use crate::registers::{Registers, shift_c};
 const ZERO: Word = Word::public(0);
 const ONE: Word = Word::public(1);
 
-/// Cycles between the shortest and the longest division (ARM DDI 0337G, table 18-1).
-const DIVISION_SPREAD: u32 = 10;
-
 impl Secrets {
     /// The second operand, and whether the carry out of its shift is secret.
     #[inline]
@@ -361,18 +358,15 @@ impl Secrets {
             return;
         }
         let signed = op.kind == Kind::Sdiv;
-        let spread = if signed {
-            DIVISION_SPREAD
-        } else {
-            let ends = |word: Word| [word.least(), least_but_zero(word), word.most()];
-            let cycles = ends(n)
-                .into_iter()
-                .flat_map(|x| ends(m).map(|y| divide_cycles(x, y, false)));
-            let (shortest, longest) = cycles.fold((u8::MAX, 0), |(low, high), cycles| {
-                (low.min(cycles), high.max(cycles))
-            });
-            u32::from(longest - shortest)
-        };
+        let cycles = ends(n, signed)
+            .into_iter()
+            .flat_map(|x| ends(m, signed).map(move |y| divide_cycles(x, y, signed)));
+        let (shortest, longest) = cycles.fold((u8::MAX, 0), |(low, high), cycles| {
+            (low.min(cycles), high.max(cycles))
+        });
+        // A negative divisor that is a power of two may take a cycle more than those around it.
+        let is_odd = signed && m.secret != 0 && m.most() >> 31 != 0;
+        let spread = u32::from(longest - shortest) + u32::from(is_odd);
         if spread > 0 {
             self.find(core, pc, Decides::Time, from, Some(spread));
         }
@@ -560,6 +554,21 @@ const fn least_but_zero(word: Word) -> u32 {
         0 if word.secret != 0 => 1 << word.secret.trailing_zeros(),
         least => least,
     }
+}
+
+/// Values of a word between whose sizes all others are, those without their sign where it has one.
+const fn ends(word: Word, signed: bool) -> [u32; 5] {
+    const SIGN: u32 = 1 << 31;
+    let (least, most) = (word.least(), word.most());
+    if !signed || most & SIGN == 0 {
+        return [least, least_but_zero(word), most, most, most];
+    }
+    if least & SIGN != 0 {
+        return [least, most, most, most, most];
+    }
+    let up = Word::new(word.value & !SIGN, word.secret & !SIGN);
+    let (least, most) = (up.least(), up.most());
+    [least, least_but_zero(up), most, least | SIGN, most | SIGN]
 }
 
 #[inline]

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use joulemark_armv7m::Width;
+use joulemark_armv7m::{Flow, Width};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz};
 use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
@@ -595,6 +595,14 @@ impl Peripherals for Rp2040 {
         self.at = self.at.max(now);
         self.core_hz = core_hz;
         self.set_rates();
+    }
+
+    fn flow(&self, address: u32) -> Flow {
+        match self.instances.find(address) {
+            // Operands and results of the divider.
+            Some((Block::Sio, 0x60..=0x74)) => Flow::Derived,
+            _ => Flow::Register,
+        }
     }
 
     fn next_event(&self) -> Cycles {

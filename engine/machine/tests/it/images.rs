@@ -220,7 +220,7 @@ fn variables_get_other_initial_values_by_symbol() {
     }
     let mut hex = parse_image(hex_of(&image).as_bytes(), None).expect("is read");
     let error = hex.set_variable("TOS_NODE_ID", 3).expect_err("no symbols");
-    assert!(error.to_string().contains("without symbols"), "{error}");
+    assert!(error.to_string().contains("has no symbols"), "{error}");
 }
 
 #[test]
