@@ -79,6 +79,7 @@ impl Section {
     /// It is missing or wrong, or there is another.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
         chip.only_sections(&["hazard3", "cache"])?;
+        sections::lines(chip)?;
         chip.needed_section("hazard3")
     }
 }
