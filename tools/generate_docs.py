@@ -1126,7 +1126,8 @@ def proved_slots_page() -> str:
         "# Slots that were proved",
         "",
         f"{len(proved)} of the 44 different cases of sciancalepore-2016, as its study builds them"
-        " but for AES where software does it, which is in loops over bytes here:"
+        " but for AES where software does it, which is in loops over bytes here, and for the"
+        " OpenMote's compiler, which is gcc there:"
         f" {built}, key identifier mode 3 and the frame"
         f" counter carried, frames of 127 bytes, full tables, crystals 80 ppm apart; {clocks}."
         f" Measured at commit {commits}. Each held for the slots that were run: no mote was late,"
@@ -1161,6 +1162,7 @@ def studies_page() -> str:
                 str(verdicts[Verdict.REPRODUCED]),
                 told,
                 str(verdicts[Verdict.CONTRADICTED]),
+                str(verdicts[Verdict.NOT_BUILT]),
                 str(verdicts[Verdict.UNTESTABLE]),
                 rest or "-",
             )
@@ -1171,8 +1173,9 @@ def studies_page() -> str:
         "items",
         "reproduced",
         "differs",
-        "contradicted by the paper itself",
-        "untestable",
+        str(Verdict.CONTRADICTED),
+        str(Verdict.NOT_BUILT),
+        str(Verdict.UNTESTABLE),
         "not counted",
     )
     lines = [
@@ -1180,10 +1183,11 @@ def studies_page() -> str:
         "# Studies",
         "",
         "Six papers' tables, figures and sentences beside ours, as their verdicts are pinned."
-        " Counted are items that ask for a measurement of ours, and among them those that none can"
-        " decide, as the paper contradicts itself or what it would take is missing. Arithmetic on"
-        " documents and on a paper's own numbers is not counted, whether it comes out or not; nor"
-        " is a table or figure that nobody has transcribed from the published paper."
+        " Counted are items that ask for a measurement of ours, and among them those that have"
+        " none: the paper contradicts itself, or what a measurement would take is not built here,"
+        " or cannot be had. Arithmetic on documents and on a paper's own numbers is not counted,"
+        " whether it comes out or not; nor is a table or figure that nobody has transcribed from"
+        " the published paper."
         " `joulemark study NAME` makes each again, and its page shows every number with its"
         " conditions.",
         "",

@@ -191,6 +191,23 @@ def test_what_few_slots_do_not_show_is_no_failure() -> None:
     assert all(failure.late for failure in failures)
 
 
+class Seldom(Rare):
+    """200 ticks to the acknowledgement fail once in 1,000 slots, and sooner in short ones."""
+
+    def run(self, template: Template, count: int) -> Any:
+        """Return what the motes would have counted."""
+        root, leaf = super().run(template, count)
+        if template.tx_ack_delay == 200 and (count >= 1000 or template.slot < 900):
+            root |= {f"late {slots.TX_ACK}": 1, f"late {slots.SLOT_END}": 0}
+        return root, leaf
+
+
+def test_what_a_shorter_slot_shows_of_another_moment_is_looked_for_in_more_slots() -> None:
+    template, failures = Seldom().settled(Template(slot=900, tx_offset=100, tx_ack_delay=200))
+    assert (template.slot, template.tx_ack_delay) == (899, 201)
+    assert all(failure.late for failure in failures)
+
+
 def test_what_is_late_once_in_many_slots_is_not_tried_in_few_again() -> None:
     """Otherwise many slots would lengthen a template, and few would shorten it again."""
     bench = Rare()

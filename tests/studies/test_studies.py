@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
 from joulemark.studies.output import counts, document, head_count, held, left_out, reach
-from joulemark.studies.verdict import COUNTED, Cause, Tried, Verdict, explains, judge, share
+from joulemark.studies.verdict import Cause, Tried, Verdict, explains, judge, share
 from joulemark.studies.ways import Bench, library, program, slot
 from joulemark.subjects.slot import certificate
 
@@ -65,6 +64,7 @@ row = [
     { id = "more", what = "more", values = [4.0], ours = {} },
     { id = "none", what = "nobody knows", values = [4.0], ours = { name = "no-such" } },
     { id = "missing", what = "missing", values = [4.0], needs = "a board" },
+    { id = "unbuilt", what = "unbuilt", values = [4.0], unbuilt = "a sensor's model" },
     { id = "false", what = "false", values = [4.0], ours = {}, check = "1 < 0", says = "no" },
     { id = "copied", what = "copied", values = [0.2], ours = {}, arithmetic = "a copy" },
     { id = "wrong", what = "wrong", values = [4.0], ours = {}, arithmetic = "a copy" },
@@ -109,6 +109,7 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
             "needs the file of sensortag-cc2650 states no load no-such",
         ),
         "missing_current": (Verdict.UNTESTABLE, "needs a board"),
+        "unbuilt_current": (Verdict.NOT_BUILT, "a sensor's model"),
         "false_current": (Verdict.CONTRADICTED, "no"),
         "copied_current": (Verdict.CONSISTENT, "a copy"),
         "wrong_current": (Verdict.INCONSISTENT, "a copy: 0.0452 times the paper's"),
@@ -231,12 +232,14 @@ def test_shares_of_a_gap() -> None:
 
 def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
     found = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
-    assert counts(found).startswith("9 items: 2 reproduced, 2 differs (2 explained in part), 2 con")
+    assert counts(found).startswith(
+        "10 items: 2 reproduced, 2 differs (2 explained in part), 2 con"
+    )
     assert counts(found).endswith(
         "not counted: 1 consistent, 1 inconsistent, 1 circular, 1 not transcribed,"
         " 1 beyond the paper"
     )
-    assert head_count(found.study) == 9
+    assert head_count(found.study) == 10
     plain = document(found)
     assert plain["causes_unknown"] == 0
     (more,) = (r for r in plain["results"] if r["id"] == "more_current")
@@ -251,7 +254,7 @@ def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
     assert "Causes that were tried" in text
     # A shorter run, or a pin of it, does not lose what is known.
     pins.write(found)
-    assert head_count(found.study) == 9
+    assert head_count(found.study) == 10
     short = conducted(
         read(tmp_path, HEAD + SECTION.replace("[[section]]", "[[section]]\nshort = true")),
         tmp_path,
@@ -267,7 +270,7 @@ def test_how_far_causes_are_known_is_counted_and_shown(tmp_path: Path) -> None:
 def test_json_says_what_a_reader_needs(tmp_path: Path) -> None:
     found = document(conducted(read(tmp_path, HEAD + SECTION), tmp_path))
     first = found["results"][0]
-    assert found["items"] == 9
+    assert found["items"] == 10
     assert {"id", "paper", "ours", "unit", "ratio", "verdict", "reason", "conditions"} <= set(first)
     assert (first["paper"], first["unit"]) == (0.2, "mA")
     assert first["ours"] == pytest.approx(0.181)
@@ -445,7 +448,8 @@ def test_the_papers_contradictions_are_those_that_are_pinned(name: str) -> None:
     seen = {
         item.id
         for item in study.select(found, [], short=True)
-        if item.circular is None and study.contradiction(item, found.paper)
+        if item.circular is None and not item.is_repeat
+        if study.contradiction(item, found.paper)
     }
     assert seen == {item for item, verdict in pinned.items() if verdict == Verdict.CONTRADICTED}
 
@@ -475,10 +479,35 @@ ours = {}
 repeats = { hybrid = "software" }
 """
     results = conducted(read(tmp_path, HEAD + SECTION + again), tmp_path).results
-    said = {r.item.id: (r.verdict in COUNTED, r.reason) for r in results}
-    assert said["plain_software"] == (True, "within a factor of 1.5")
-    assert said["plain_hybrid"][0] is False
-    assert said["plain_hybrid"][1].startswith("again the number of software")
+    said = {r.item.id: (r.verdict, r.reason) for r in results}
+    assert said["plain_software"] == (Verdict.REPRODUCED, "within a factor of 1.5")
+    assert said["plain_hybrid"] == (Verdict.INCONSISTENT, "again the number of software: no")
+    agrees = again.replace("1 < 0", "0 < 1")
+    results = conducted(read(tmp_path, HEAD + SECTION + agrees), tmp_path).results
+    said = {r.item.id: (r.verdict, r.reason) for r in results}
+    assert said["plain_hybrid"] == (Verdict.CONSISTENT, "again the number of software")
+
+
+def test_no_change_is_made_at_one_place_of_a_comparison(tmp_path: Path) -> None:
+    other = 'other = { board = "stm32vldiscovery", of = "chip", name = "active" }\n[defaults]'
+    both = 'ours = "more_current / other"'
+    text = (HEAD + SECTION).replace("[defaults]", other, 1)
+    text = text.replace('ours = "more_current / paper.same_current"', both)
+    place = "asked = { grade = 'datasheet' }\nwhere = { board = 'sensortag-cc2650' }"
+    read(tmp_path, (HEAD + SECTION).replace(CHANGE, place))
+    with pytest.raises(InputError, match="above would have one of its sides changed alone"):
+        read(tmp_path, text.replace(CHANGE, place))
+
+
+def test_all_of_a_series_of_the_papers_has_to_hold(tmp_path: Path) -> None:
+    lies = SECTION.replace("more_than = 9.0", "more_than = 0.5").replace('"1"', '"[1, 0.2]"')
+    results = conducted(read(tmp_path, HEAD + lies), tmp_path).results
+    (found,) = (r for r in results if r.item.id == "lies")
+    assert (found.verdict, found.paper) == (Verdict.CONTRADICTED, 0.2)
+    held = lies.replace("0.2]", "0.6]")
+    results = conducted(read(tmp_path, HEAD + held), tmp_path).results
+    (found,) = (r for r in results if r.item.id == "lies")
+    assert found.verdict is Verdict.DIFFERS
 
 
 @pytest.fixture(scope="module")
@@ -607,15 +636,15 @@ def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
 
 
 def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
-    """Slots by hardware and hybrid, and statements about them, without a run.
+    """The TelosB's offsets and delays by hardware and hybrid, without a run.
 
-    The certificate's slots in software have another AES than the study.
+    In software the certificate's slots have another AES than the study, and on the OpenMote another
+    compiler; the study's slots are by Eq. (1), the certificate's with the acknowledgement as it is.
     """
     found = study.load("sciancalepore-2016")
     pinned = pins.read(pins.path(found))
     proved = {
         p.case.case.digest: {
-            "slot": p.slot_ticks,
             "tx_offset": p.tx_offset_ticks,
             "tx_ack_delay": p.tx_ack_delay_ticks,
         }
@@ -631,9 +660,6 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
             ours[name] = ticks / 32_768
     held = 0
     for item in found.items:
-        if isinstance(item.ours, str) and item.section.name == "slots":
-            with suppress(MissingError):
-                ours[item.id] = expressions.evaluate(item.ours, ours, found.paper)
         if item.id not in ours:
             continue  # No template for it was proved over this many slots.
         said = study.contradiction(item, found.paper)
@@ -642,7 +668,7 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
         )
         assert found_now.verdict is pins.verdict(pinned[item.id]), item.id
         held += 1
-    assert held >= 100
+    assert held >= 30
 
 
 def test_a_proved_slot_is_that_of_todays_firmware() -> None:

@@ -39,8 +39,18 @@ def summarise(values: Sequence[float], *, deterministic: bool) -> Summary:
     if count == 1:
         return Summary(count, mean, low, high, None, None, exact=False)
     deviation = stdev(values)
+    half_width = _half_widths(count) * deviation
+    return Summary(count, mean, low, high, deviation, half_width, exact=False)
+
+
+def deviation_of(half_width: float, count: int) -> float:
+    """Return the standard deviation of samples whose mean has this 95% confidence interval."""
+    return half_width / _half_widths(count)
+
+
+def _half_widths(count: int) -> float:
+    """Return the half width of the interval in standard deviations of a sample."""
     # Two-sided Student's t, because the variance is estimated from few samples.
     from scipy.stats import t
 
-    half_width = float(t.ppf(0.975, count - 1)) * deviation / math.sqrt(count)
-    return Summary(count, mean, low, high, deviation, half_width, exact=False)
+    return float(t.ppf(0.975, count - 1)) / math.sqrt(count)

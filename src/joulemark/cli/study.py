@@ -65,9 +65,9 @@ def study(
     """Reproduce a paper's results and give a verdict on each.
 
     Verdicts: reproduced, differs (explained, explained in part, or cause unknown), contradicted
-    by the paper itself, untestable (and what is missing). Arithmetic on a paper's own numbers,
-    and what nobody has transcribed, is not counted. A verdict that is not the one pinned in the
-    study's verdicts.toml fails.
+    by the paper itself, not built (what ours would take could be had), untestable (it cannot; and
+    what is missing). Arithmetic on a paper's own numbers, and what nobody has transcribed, is not
+    counted. A verdict that is not the one pinned in the study's verdicts.toml fails.
     """
     if name == _LIST:
         _list()

@@ -313,7 +313,9 @@ class Conducted:
     def _theirs(self, item: Item) -> float | None:
         if item.value is not None:
             return item.value
-        return None if item.theirs is None else evaluated(item.theirs, self._paper)
+        theirs = None if item.theirs is None else evaluated(item.theirs, self._paper)
+        # Of several, the one that is farthest from what the sentence says.
+        return None if theirs is None else max(theirs, key=lambda v: gap(item, v, item.value))
 
     def _best(self, item: Item) -> Ours:
         """Return the least known today; no value where the question is the same as ours."""

@@ -148,7 +148,7 @@ def held(study: Study) -> str:
     Judged is what is counted and has a verdict that is pinned; without pins, what has figures.
     """
     pinned = pins.read(pins.path(study))
-    bearing = {*COUNTED} - {Verdict.UNTESTABLE}
+    bearing = {*COUNTED} - {Verdict.UNTESTABLE, Verdict.NOT_BUILT}
     judged = {name for name, outcome in pinned.items() if pins.verdict(outcome) in bearing}
     if not pinned:
         counted_items = [i for i in study.items if not (i.beyond or i.circular or i.arithmetic)]

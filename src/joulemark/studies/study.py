@@ -105,7 +105,9 @@ class _Expected(datafile.DataModel):
     says: str | None = None
     """What it means that they do not fulfil it."""
     needs: str | None = None
-    """What is missing to obtain ours."""
+    """What cannot be had and is missing to obtain ours."""
+    unbuilt: str | None = None
+    """What could be built to obtain ours, and is not."""
     circular: str | None = None
     """Why ours is not an independent figure."""
     untranscribed: str | None = None
@@ -190,6 +192,7 @@ class Section(datafile.DataModel):
     defaults: Asked = Field({})
     tolerance: Tolerance | None = None
     needs: str | None = None
+    unbuilt: str | None = None
     untranscribed: str | None = None
     """Where its numbers stand, if nobody has put them in here."""
     would_tell: str | None = None
@@ -275,11 +278,14 @@ class Item:
     check: str | None
     says: str
     needs: str | None
+    unbuilt: str | None
     circular: str | None
     untranscribed: str | None
     beyond: bool
     tolerance: Tolerance
     arithmetic: str | None
+    is_repeat: bool
+    """Whether it prints another column's number again."""
     would_tell: str
     short: bool
     note: str | None
@@ -445,9 +451,10 @@ class Study:
             ours = of_row(row.ours)
         uncertainty = row.uncertainties[index] if row.uncertainties else None
         check, arithmetic = text("check"), text("arithmetic")
-        if column.name in row.repeats:
+        is_repeat = column.name in row.repeats
+        if is_repeat:
             titles = {c.name: c.title for c in section.column}
-            check, arithmetic = None, f"again the number of {titles[row.repeats[column.name]]}"
+            arithmetic = f"again the number of {titles[row.repeats[column.name]]}"
         return Item(
             id=f"{row.id}_{column.name}",
             section=section,
@@ -462,11 +469,13 @@ class Study:
             check=check,
             says=text("says") or "",
             needs=first("needs") or section.needs,
+            unbuilt=first("unbuilt") or (None if first("needs") else section.unbuilt),
             circular=first("circular"),
             untranscribed=first("untranscribed"),
             beyond=False,
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
             arithmetic=arithmetic,
+            is_repeat=is_repeat,
             would_tell=first("would_tell") or section.would_tell or self.file.would_tell,
             short=section.short if first("short") is None else first("short"),
             note=first("note"),
@@ -496,11 +505,13 @@ class Study:
             check=single.check,
             says=single.says or "",
             needs=single.needs or section.needs,
+            unbuilt=single.unbuilt or (None if single.needs else section.unbuilt),
             circular=single.circular,
             untranscribed=single.untranscribed or section.untranscribed,
             beyond=single.beyond,
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
             arithmetic=single.arithmetic,
+            is_repeat=False,
             would_tell=single.would_tell or section.would_tell or self.file.would_tell,
             short=section.short if single.short is None else single.short,
             note=single.note,
@@ -538,7 +549,7 @@ class Study:
     def _check_item(self, item: Item) -> None:
         """Refuse an item whose outcome could not be determined."""
         where = self.where(item)
-        if not (item.ours or item.needs or item.circular or item.untranscribed):
+        if not (item.ours or item.needs or item.unbuilt or item.circular or item.untranscribed):
             mend = "give `ours`, or what it `needs`"
             raise InputError("nobody can tell what came of it", where, mend)
         if item.check is not None and not item.says:
@@ -564,17 +575,38 @@ class Study:
                     mend = "a cause is one change: build both sides of a comparison alike"
                     raise InputError(what, where, mend)
 
-    def _builds(self, names: Iterable[str]) -> dict[str, set[str]]:
-        """Return how what names stand for is built: values by key of a question."""
-        found: dict[str, set[str]] = {}
+            self._check_sides(change, where)
+
+    def _check_sides(self, change: Change, where: str) -> None:
+        """Refuse a change that one place of a comparison has, and the other could have as well."""
+        anywhere = change.model_copy(
+            update={"where": {k: v for k, v in change.where.items() if k not in PLACES}}
+        )
+        for item in self.items:
+            if not isinstance(item.ours, str):
+                continue
+            asked = [self.quantities[name] for name in self._asked_by(_of_ours(item.ours))]
+            changed = [anywhere.applied(one) != one for one in asked]
+            here = [change.applied(one) != one for one in asked]
+            if any(here) and here != changed:
+                what = f"{item.id} would have one of its sides changed alone"
+                raise InputError(what, where, "leave the place out of `where`")
+
+    def _asked_by(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield the quantities, and items that ask, that names stand for."""
         items = {item.id: item for item in self.items}
         for name in names:
             if name in self.quantities:
-                for key in BUILDS & {*self.quantities[name]}:
-                    found.setdefault(key, set()).add(str(self.quantities[name][key]))
+                yield name
             elif name in items and isinstance(ours := items[name].ours, str):
-                for key, values in self._builds(_of_ours(ours)).items():
-                    found.setdefault(key, set()).update(values)
+                yield from self._asked_by(_of_ours(ours))
+
+    def _builds(self, names: Iterable[str]) -> dict[str, set[str]]:
+        """Return how what names stand for is built: values by key of a question."""
+        found: dict[str, set[str]] = {}
+        for name in self._asked_by(names):
+            for key in BUILDS & {*self.quantities[name]}:
+                found.setdefault(key, set()).add(str(self.quantities[name][key]))
         return found
 
     def _check_names(
@@ -619,13 +651,12 @@ def read(path: Path) -> Study:
     return Study(path.parent.name, datafile.read(path, StudyFile), path)
 
 
-def evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
-    """Return the value of an expression over the paper's figures; None if one is missing."""
+def evaluated(text: str, paper: Mapping[str, Value]) -> list[float] | None:
+    """Return the values of an expression over the paper's figures; None if one is missing."""
     try:
-        value: Any = expressions.evaluate(text, paper, paper)
+        return [float(value) for value in np.atleast_1d(expressions.evaluate(text, paper, paper))]
     except MissingError:
         return None
-    return float(value)
 
 
 def contradiction(item: Item, paper: Mapping[str, Value]) -> str | None:
@@ -635,7 +666,7 @@ def contradiction(item: Item, paper: Mapping[str, Value]) -> str | None:
     if item.theirs is None:
         return None
     theirs = evaluated(item.theirs, paper)
-    if theirs is None or item.within(theirs, item.value):
+    if theirs is None or all(item.within(value, item.value) for value in theirs):
         return None
     return item.says or "its own figures say otherwise"
 

@@ -17,7 +17,10 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
     CONTRADICTED = "contradicted by the paper itself"
+    NOT_BUILT = "not built"
+    """We have no value, and what would give one can be had and is not built here."""
     UNTESTABLE = "untestable"
+    """We have no value, and what would give one cannot be had."""
     CONSISTENT = "consistent"
     """Nothing of ours was measured for it: arithmetic on documents and on the paper's own
     numbers, or what another item says already. It comes out, and is not counted."""
@@ -141,16 +144,18 @@ def judge(
         missing: why there is no `ours`, where there is none.
         tried: what each change that touches the item does; None where none was tried.
     """
-    if item.circular is not None or contradiction is not None:
-        verdict = Verdict.CONTRADICTED if item.circular is None else Verdict.CIRCULAR
-        return Judgement(verdict, item.circular or contradiction or "")
+    if item.circular is not None:
+        return Judgement(Verdict.CIRCULAR, item.circular)
+    if contradiction is not None:
+        if item.is_repeat:
+            return Judgement(Verdict.INCONSISTENT, f"{item.arithmetic}: {contradiction}")
+        return Judgement(Verdict.CONTRADICTED, contradiction)
     if ours is None or (item.value is None and not item.is_claim):
         return _one_side_alone(item, ours, missing)
     if item.arithmetic is not None:
         return _arithmetic(item, item.arithmetic, ours)
-    if not fulfils(item, ours):
-        return _differs(item, ours, tried)
-    return Judgement(Verdict.REPRODUCED, _within(item))
+    agrees = Judgement(Verdict.REPRODUCED, _within(item))
+    return agrees if fulfils(item, ours) else _differs(item, ours, tried)
 
 
 def _arithmetic(item: Item, why: str, ours: Value) -> Judgement:
@@ -164,6 +169,8 @@ def _one_side_alone(item: Item, ours: Value | None, missing: Sequence[str]) -> J
     """Judge an item for which ours or the paper has no number to compare with."""
     if item.untranscribed is not None:
         return Judgement(Verdict.NOT_TRANSCRIBED, item.untranscribed)
+    if ours is None and item.unbuilt is not None:
+        return Judgement(Verdict.NOT_BUILT, item.unbuilt)
     if ours is None:
         return Judgement(Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}")
     if item.beyond:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from joulemark.analysis.statistics import deviation_of
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.architectures import load_architecture
@@ -17,7 +18,14 @@ from joulemark.subjects.architecture.measure import Pricing, parsed_wire
 
 _SEED = 1
 _REPETITIONS, _EXECUTIONS = 10, 20
-_SI = {"time": 1e-12, "energy_gross": 1e-9, "power_by_time": 1e-9, "radio_energy": 1e-9}
+_DEVIATION = "deviation"
+_SI = {
+    "time": 1e-12,
+    _DEVIATION: 1e-12,
+    "energy_gross": 1e-9,
+    "power_by_time": 1e-9,
+    "radio_energy": 1e-9,
+}
 
 
 class Asked(datafile.DataModel):
@@ -42,7 +50,9 @@ class Asked(datafile.DataModel):
         "power_by_time",
         "on_air",
         "radio_energy",
+        "deviation",
     ]
+    """`deviation` is that of the time, over the repetitions' means."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
@@ -92,6 +102,14 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
     return of_type(found.records(bench.store), ArchitectureSubject)
 
 
+def _deviation(record: Record[ArchitectureSubject]) -> float | None:
+    """Return the standard deviation of the repetitions' mean times, by the board's own timer."""
+    time = record.quantity("timer_time")
+    if time is None or time.half_width is None:
+        return None
+    return deviation_of(time.half_width, _REPETITIONS)
+
+
 def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:
     named = f"{asked.architecture}, {asked.row}"
     if asked.wire:
@@ -100,7 +118,7 @@ def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Ans
         subject = record.subject
         if (subject.aspect, subject.row) == (asked.aspect, asked.row):
             part, _, name = asked.metric.rpartition(" ")
-            value = record.value(name, part)
+            value = _deviation(record) if name == _DEVIATION else record.value(name, part)
             if value is None:
                 return Answer(value=None, how=f"{named}: {record.failure or 'no such number'}")
             hz = record.provenance.clock_hz / 1e6

@@ -81,7 +81,7 @@ def _case(asked: Asked) -> SlotCase:
             keys_stay=asked.keys_stay and secured,
             streamed=asked.streamed and secured,
             ahead=asked.ahead if secured else "",
-            plain=asked.plain and secured,
+            plain=asked.plain,
         ),
         build=Build(compiler=asked.compiler, optimisation=asked.opt),
     )

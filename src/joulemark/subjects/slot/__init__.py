@@ -57,7 +57,8 @@ class SlotSubject(Subject):
 
     def __str__(self) -> str:
         if self.level == 0:
-            return "slot without security" + (f", network of {self.motes}" if self.motes else "")
+            network = f", network of {self.motes}" if self.motes else ""
+            return "slot without security" + ", plain driver" * self.plain + network
         cipher = f" ({self.cipher})" if self.cipher else ""
         what = [f"slot {LEVELS[self.level]} in {self.strategy}{cipher}"]
         what.append(f"key mode {self.key_id_mode}" + (" and counter" * self.counter_carried))

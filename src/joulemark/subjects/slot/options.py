@@ -83,6 +83,7 @@ class SlotOptions(Options):
             motes=motes,
             guard_ticks=self.guard,
             ack_guard_ticks=self.ack_guard,
+            plain=self.plain,
         )
         if level != "none":
             subject = replace(
@@ -97,7 +98,6 @@ class SlotOptions(Options):
                 ahead=self.ahead,
                 brief=self.brief,
                 dma=self.dma,
-                plain=self.plain,
             )
         return SlotCase(
             board=board,
