@@ -4,6 +4,8 @@
      dtls13_host client=own server=wolfssl count=100 seed=1 loss=10 repeat=0 delay=0 alter=0
    mtu=1200 records=3 cid=1 show=0 stranger=0
 
+   With tunnel=1 wolfSSL's side is alone: it is told what it hears, and says what it sends.
+
    Prints `connected N failed N ...`; with show=1 each datagram, the secrets and the exporter's key.
    What must never happen aborts: two sides connected with different keys, data accepted that was
    not sent, or twice. */
@@ -31,7 +33,7 @@ enum { ROOM = 4096, QUEUE = 512, RECORDS_MAX = 64, GIVE_UP_MS = 600000 };
 
 static struct {
     unsigned long count, seed, loss, repeat, delay, alter, mtu, records, cid, show, sequence, flood,
-        plain, stranger;
+        plain, stranger, tunnel;
     int client_is_foreign, server_is_foreign;
 } options = {.count = 1, .seed = 1, .mtu = 1200, .records = 2, .sequence = 1, .plain = 1};
 
@@ -164,6 +166,8 @@ static void carry(const side *from, const uint8_t *bytes, size_t length) {
     made++;
     show(from->name, bytes, length);
     require(length <= options.mtu, "a datagram is too long");
+    if (options.tunnel)
+        return;
     if ((options.plain || bytes[0] >> 5 == 1) && below(100) < options.alter) {
         uint8_t changed[ROOM + 64];
         memcpy(changed, bytes, length);
@@ -448,7 +452,10 @@ static void foreign_hear(side *s, uint8_t *bytes, size_t length) {
         int got = wolfSSL_read(s->foreign, data, sizeof data);
         if (got <= 0)
             break;
-        hear_data(s, data, (size_t)got);
+        if (options.tunnel)
+            show("data", data, (size_t)got);
+        else
+            hear_data(s, data, (size_t)got);
     }
     waiting = NULL;
 }
@@ -590,6 +597,43 @@ static void run(side sides[2]) {
     }
 }
 
+#ifdef WITH_WOLFSSL
+/* Takes lines: the time in milliseconds and `over` where that is all, or `hear` or `say` and a
+   datagram or data in hexadecimal digits. Each time it says last how long it waits, or 0. */
+static void tunnel(void) {
+    side s = {.name = "sends", .is_client = options.client_is_foreign, .is_foreign = 1};
+    char line[3 * ROOM], word[8], digits[2 * ROOM + 1];
+    int is_told = 0;
+    options.show = 1;
+    now_ms = 1;
+    foreign_begin(&s);
+    foreign_step(&s);
+    for (;;) {
+        if (s.is_connected && !is_told) {
+            show("key", s.key, sizeof s.key);
+            is_told = 1;
+        }
+        printf("wait %llu\n", s.due_ms > now_ms ? s.due_ms - now_ms : 0);
+        fflush(stdout);
+        uint8_t bytes[ROOM];
+        size_t length = 0;
+        if (fgets(line, sizeof line, stdin) == NULL)
+            break;
+        digits[0] = 0;
+        require(sscanf(line, "%llu %7s %8192s", &now_ms, word, digits) >= 2, "no such line");
+        for (unsigned byte; sscanf(digits + 2 * length, "%2x", &byte) == 1; length++)
+            bytes[length] = (uint8_t)byte;
+        if (strcmp(word, "hear") == 0)
+            foreign_hear(&s, bytes, length);
+        else if (strcmp(word, "say") == 0)
+            require(wolfSSL_write(s.foreign, bytes, (int)length) == (int)length, "not written");
+        else if (s.due_ms > 0 && s.due_ms <= now_ms)
+            foreign_expired(&s);
+    }
+    wolfSSL_free(s.foreign);
+}
+#endif
+
 static int converse(void) {
     side sides[2] = {{.name = "client", .is_client = 1, .is_foreign = options.client_is_foreign},
                      {.name = "server", .is_foreign = options.server_is_foreign}};
@@ -644,7 +688,7 @@ static void set(const char *text) {
         {"repeat", &options.repeat}, {"delay", &options.delay},       {"alter", &options.alter},
         {"mtu", &options.mtu},       {"records", &options.records},   {"cid", &options.cid},
         {"show", &options.show},     {"sequence", &options.sequence}, {"flood", &options.flood},
-        {"plain", &options.plain},   {"stranger", &options.stranger}};
+        {"plain", &options.plain},   {"stranger", &options.stranger}, {"tunnel", &options.tunnel}};
     const char *value = strchr(text, '=');
     require(value != NULL, "name=value");
     if (strncmp(text, "client", 6) == 0)
@@ -670,6 +714,10 @@ int main(int count, char **words) {
 #endif
 #ifdef WITH_WOLFSSL
     wolfSSL_Init();
+    if (options.tunnel) {
+        tunnel();
+        return 0;
+    }
 #endif
     for (begin = options.seed; begin < options.seed + options.count; begin++) {
         state = begin * 0x10001u;

@@ -217,13 +217,16 @@ WOLFSSL = os.environ.get("JOULEMARK_WOLFSSL", "")
 """A folder with wolfSSL's library and headers; docs/dtls.md has its settings."""
 
 
+def build_with_wolfssl(variant: Variant, to: Path) -> Path:
+    """Compile the harness with wolfSSL."""
+    options = ["-DWITH_WOLFSSL", "-DWOLFSSL_USER_SETTINGS", f"-isystem{WOLFSSL}/include"]
+    return build(variant, to, *options, f"{WOLFSSL}/libwolfssl.a", "-lm")
+
+
 @pytest.mark.skipif(not WOLFSSL, reason="JOULEMARK_WOLFSSL names no folder: docs/dtls.md")
 @pytest.mark.parametrize("name", ["psk", "psk-x25519", "psk-p256", "rpk-p256", "x509-p256"])
 def test_conversations_with_wolfssl(name: str, tmp_path: Path) -> None:
-    there = Path(WOLFSSL)
-    options = ["-DWITH_WOLFSSL", "-DWOLFSSL_USER_SETTINGS", f"-isystem{there}/include"]
-    options += [f"{there}/libwolfssl.a", "-lm"]
-    program = build(VARIANTS[name], tmp_path / name, *options)
+    program = build_with_wolfssl(VARIANTS[name], tmp_path / name)
     for role in ("client", "server"):
         for loss in (0, 10):
             lossy = {"count": 50, "loss": loss, "delay": 20, "repeat": loss, "cid": 1}
