@@ -208,3 +208,40 @@ fn a_run_stops_at_its_breakpoint_each_time_and_takes_the_same_cycles() {
     assert!(matches!(stopped.run(until), Exit::Cycles));
     assert_eq!(stopped.register(10), plain.register(10));
 }
+
+/// Watched, instructions go one by one; else most go through a loop of their own.
+#[test]
+fn an_interrupt_is_taken_in_the_same_cycle_however_the_program_is_run() {
+    // lui a0, 0x20000; addi a1, a0, 64; csrw mtvec, a1; addi a0, a0, 1024; li a1, 128; csrw mie, a1;
+    // csrsi mstatus, 8; 1: lw t1, 0(a0); amoadd.w t2, t1, (a0); lw t1, 4(a0); amoxor.w t2, t2, (a0);
+    // j 1b
+    let mut code = vec![
+        A0_RAM,
+        0x0405_0593,
+        0x3055_9073,
+        0x4005_0513,
+        0x0800_0593,
+        0x3045_9073,
+        0x3004_6073,
+        0x0005_2303,
+        0x0065_23af,
+        0x0045_2303,
+        0x2075_23af,
+        0xff1f_f06f,
+    ];
+    code.resize(16, 0x13);
+    // csrr s0, mepc; nop
+    code.extend([0x3410_2473, 0x13]);
+    for cycle in 10..60 {
+        let [plain, watched] = [false, true].map(|watched| {
+            let mut core = core(&code, cycle);
+            if watched {
+                core.watch();
+            }
+            core.set_breakpoint(RAM + 68);
+            assert!(matches!(core.run(Limits::default()), Exit::Breakpoint(_)));
+            (core.register(8), core.cycles(), core.instructions())
+        });
+        assert_eq!(plain, watched, "interrupted from cycle {cycle} on");
+    }
+}
