@@ -203,6 +203,14 @@ def test_what_changes_nothing_explains_nothing(tmp_path: Path) -> None:
     assert more.reason == "the cause is unknown. What would tell: the board itself"
 
 
+def test_what_rounds_to_the_papers_number_agrees_within_the_factor(tmp_path: Path) -> None:
+    held = '[4.0], ours = {}, tolerance = { factor = 1.1, rounded = 1, reason = "r" } }'
+    text = (HEAD + SECTION).replace("[4.0], ours = {} }", held, 1)
+    (item,) = (i for i in read(tmp_path, text).items if i.id == "more_current")
+    agree = [item.within(a / 1e3, item.value) for a in (3.17, 3.19, 4.94, 4.96)]
+    assert agree == [False, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [

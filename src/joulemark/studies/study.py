@@ -29,6 +29,8 @@ class Tolerance(datafile.DataModel):
 
     factor: Annotated[float, Field(gt=1)]
     """Ours is at most the paper's times this, and at least the paper's divided by it."""
+    rounded: Annotated[float, Field(gt=0)] | None = None
+    """Step to which the paper rounds, in the item's unit: any number that rounds so is its."""
     reason: Text
 
 
@@ -310,7 +312,10 @@ class Item:
             )
         if value == 0 or ratio_or_value / value <= 0:
             return ratio_or_value == value
-        return 1 / self.tolerance.factor <= ratio_or_value / value <= self.tolerance.factor
+        half = si(self.tolerance.rounded or 0, self.unit) / 2
+        factor = self.tolerance.factor
+        low, high = sorted(((value - half) / factor, (value + half) * factor))
+        return low <= ratio_or_value <= high
 
 
 def _merged(*asked: Asked) -> Asked:

@@ -229,7 +229,8 @@ def fulfils(item: Item, ours: Value) -> bool:
 def _within(item: Item) -> str:
     if item.is_claim:
         return "it holds"
-    return f"within a factor of {item.tolerance.factor:g}"
+    rounded = " of what rounds to the paper's" if item.tolerance.rounded else ""
+    return f"within a factor of {item.tolerance.factor:g}{rounded}"
 
 
 def _ratio(item: Item, value: Value) -> str:
