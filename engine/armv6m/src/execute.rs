@@ -297,6 +297,7 @@ impl<B: Bus> Core<B> {
                 let mut memories = self.memories.iter();
                 let place = memories.position(|memory| memory.offset(self.pc, 2).is_some());
                 code = place.ok_or_else(no_code)?;
+                self.memories[code].prepare();
                 start = self.memories[code].start;
                 self.memories[code].ops[(self.pc - start) as usize / 2]
             };

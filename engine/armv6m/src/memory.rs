@@ -31,7 +31,7 @@ pub struct Memory {
     pub start: u32,
     kind: RegionKind,
     bytes: Vec<u8>,
-    /// Decoded instructions, by halfword.
+    /// Decoded instructions, by halfword; none until one has been executed.
     pub ops: Vec<Op>,
     /// Whether a page has any.
     has_code: Vec<bool>,
@@ -44,7 +44,7 @@ impl Memory {
             start: region.start,
             kind: region.kind,
             bytes: vec![0; size],
-            ops: vec![Op::default(); size / 2],
+            ops: Vec::new(),
             has_code: vec![false; size / PAGE + 2],
         }
     }
@@ -78,9 +78,14 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, at: usize, value: u32, width: Width) {
         let bytes = value.to_le_bytes();
-        let count = width.bytes() as usize;
-        self.bytes[at..at + count].copy_from_slice(&bytes[..count]);
-        self.forget(at, count);
+        match width {
+            Width::Byte => self.bytes[at] = bytes[0],
+            Width::Half => self.bytes[at..at + 2].copy_from_slice(&bytes[..2]),
+            Width::Word => self.bytes[at..at + 4].copy_from_slice(&bytes),
+        }
+        if !self.ops.is_empty() {
+            self.forget(at, width.bytes() as usize);
+        }
     }
 
     pub fn load(&mut self, at: usize, data: &[u8]) {
@@ -112,6 +117,13 @@ impl Memory {
         let first = half(at)?;
         let second = if is_wide(first) { half(at + 2)? } else { 0 };
         Some(decode(first, second, self.start.wrapping_add(at as u32)))
+    }
+
+    /// Make room for decoded instructions.
+    pub fn prepare(&mut self) {
+        if self.ops.is_empty() {
+            self.ops = vec![Op::default(); self.bytes.len() / 2];
+        }
     }
 
     /// Keep the decoded instruction at an even offset.

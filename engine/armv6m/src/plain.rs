@@ -42,6 +42,7 @@ impl<B: Bus> Core<B> {
                 if place == late {
                     break;
                 }
+                self.memories[place].prepare();
                 (code, start) = (place, self.memories[place].start);
                 continue;
             };

@@ -34,7 +34,7 @@ pub(crate) struct Memory {
     start: u32,
     kind: RegionKind,
     bytes: Vec<u8>,
-    /// Decoded instructions, by halfword.
+    /// Decoded instructions, by halfword; none until one has been decoded.
     ops: Vec<Op>,
     /// Whether a page has any.
     has_code: Vec<bool>,
@@ -44,19 +44,11 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub fn new(region: Region) -> Self {
-        let executes = region.kind != RegionKind::Data;
         Self {
             start: region.start,
             kind: region.kind,
             bytes: vec![0; region.size as usize],
-            ops: vec![
-                Op::default();
-                if executes {
-                    region.size as usize / 2
-                } else {
-                    0
-                }
-            ],
+            ops: Vec::new(),
             has_code: vec![false; (region.size / PAGE + 2) as usize],
             stops: Vec::new(),
         }
@@ -104,9 +96,14 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, at: usize, value: u32, width: Width) {
         let bytes = value.to_le_bytes();
-        let count = width.bytes() as usize;
-        self.bytes[at..at + count].copy_from_slice(&bytes[..count]);
-        self.forget(at, count);
+        match width {
+            Width::Byte => self.bytes[at] = bytes[0],
+            Width::Half => self.bytes[at..at + 2].copy_from_slice(&bytes[..2]),
+            Width::Word => self.bytes[at..at + 4].copy_from_slice(&bytes),
+        }
+        if !self.ops.is_empty() {
+            self.forget(at, width.bytes() as usize);
+        }
     }
 
     pub fn load(&mut self, at: usize, data: &[u8]) {
@@ -132,18 +129,23 @@ impl Memory {
     /// The decoded instruction at an address; none of that kind if there is none.
     #[inline]
     pub fn decoded(&self, address: u32) -> Op {
-        let at = address.wrapping_sub(self.start) as usize / 2;
-        self.ops.get(at).copied().unwrap_or_default()
+        self.decoded_at(address.wrapping_sub(self.start))
+    }
+
+    /// The same at an offset.
+    #[inline]
+    pub fn decoded_at(&self, offset: u32) -> Op {
+        let op = self.ops.get(offset as usize / 2);
+        op.copied().unwrap_or_default()
     }
 
     /// The instruction at an even offset; `None` if it does not end inside.
     #[inline]
     pub fn op(&mut self, at: usize) -> Option<Op> {
-        let op = *self.ops.get(at / 2)?;
-        if op.kind == Kind::Undecoded {
-            return self.decode(at);
+        match self.ops.get(at / 2) {
+            Some(op) if op.kind != Kind::Undecoded => Some(*op),
+            _ => self.decode(at),
         }
-        Some(op)
     }
 
     #[cold]
@@ -161,6 +163,9 @@ impl Memory {
         let is_fence = self.bytes.get(behind..behind + 4) == Some(&FENCE_I.to_le_bytes());
         op.before_fence = op.kind.jumps() && is_fence;
         if !self.stops.contains(&at) {
+            if self.ops.is_empty() {
+                self.ops = vec![Op::default(); self.bytes.len() / 2];
+            }
             self.ops[at / 2] = op;
             self.has_code[at / PAGE as usize] = true;
         }
