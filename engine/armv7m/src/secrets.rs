@@ -135,6 +135,8 @@ pub struct Secrets {
     passed: Vec<u8>,
     /// Whether the instruction executes depends on a secret: so does all that it writes.
     doubt: Option<Origins>,
+    /// And it is not executed this time: its address may be anything.
+    is_skipped: bool,
     /// Flags by which the last IT block may be known to be executed, by the instruction that set
     /// them.
     public_flags: Option<u32>,
@@ -169,6 +171,7 @@ impl Secrets {
             masters: 0,
             passed: vec![0; size / 2 + 1],
             doubt: None,
+            is_skipped: false,
             public_flags: None,
             finds: Finds::default(),
         }
@@ -289,16 +292,22 @@ impl Secrets {
             let holds = core.regs.holds(core.it >> 4);
             let is_public = self.public_flags == Some(self.flags_at);
             if !is_public && self.condition_is_secret(core.it >> 4, core.regs) {
-                self.doubt = Some(self.flags.from);
                 if entry.traits.is_branch() {
+                    // Where it does not go, nothing of it is done, and where it does, all.
                     self.find(core, entry.address, Decides::Branch, self.flags.from, None);
+                    if !holds && !entry.traits.is(Traits::NEVER_SKIPPED) {
+                        return;
+                    }
+                } else {
+                    self.doubt = Some(self.flags.from);
+                    self.is_skipped = !holds;
                 }
             } else if !holds && !entry.traits.is(Traits::NEVER_SKIPPED) {
                 return;
             }
         }
         self.flow(core, entry);
-        self.doubt = None;
+        (self.doubt, self.is_skipped) = (None, false);
     }
 
     fn flow(&mut self, core: &Before<'_>, entry: &Entry) {
@@ -794,6 +803,9 @@ impl Secrets {
             self.find_address(core, pc, address, address_from, width);
             self.store_somewhere(core, pc, address, value.1 | address_from, width.bytes());
             value = (u32::MAX, value.1 | address_from);
+            if self.is_skipped {
+                return;
+            }
         }
         self.store_to(core, pc, address.value, value.0, value.1, width);
     }
@@ -836,7 +848,9 @@ impl Secrets {
     ) {
         let (first, last) = (address.least(), address.most());
         if last - first >= WIDEST_SPAN {
-            self.finds.note_lost(pc);
+            if !self.is_skipped {
+                self.finds.note_lost(pc);
+            }
             return;
         }
         for address in first..=last.saturating_add(bytes - 1) {

@@ -253,15 +253,18 @@ class OneWay:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decision by a secret that the source declares public where it is taken."""
+    """Decisions by a secret that a line of the source declares public where they are taken."""
 
     place: Place
     why: str
     """What may be known, such as whether a tag is right."""
+    uses: tuple[Use, ...]
 
     def __str__(self) -> str:
         where = f"{self.place.file}:{self.place.line}" if self.place.file else self.place.function
-        return f"{self.why} ({where})"
+        count = len(self.uses)
+        decisions = "1 decision" if count == 1 else f"{count} decisions"
+        return f"{self.why} ({where}): {decisions} by {', '.join(together(self.uses).secrets)}"
 
 
 @dataclass(frozen=True)
@@ -358,12 +361,12 @@ def declared_public(file: Path, number: int) -> str | None:
     return None
 
 
-def _declared(use: Use) -> Verdict | None:
-    """Return what the source line of a decision, or the one above it, declares to be public."""
+def _declared(use: Use) -> tuple[Place, str] | None:
+    """Return where a decision is declared to be public, and what."""
     for address in (use.decided_at, use.address) if use.decides in _DECISIONS else ():
         why = use.places.why_public(address)
         if why is not None:
-            return Verdict(replace(use.places.source(address), address=0), why)
+            return replace(use.places.source(address), address=0), why
     return None
 
 
@@ -384,17 +387,17 @@ def located(found: Secrets, places: Located, runs: int) -> Followed:
             places,
         )
 
-    uses, verdicts = list[Use](), set[Verdict]()
+    uses, verdicts = list[Use](), dict[tuple[Place, str], list[Use]]()
     for use in map(of, found.uses):
         verdict = _declared(use)
         if verdict is None:
             uses.append(use)
         else:
-            verdicts.add(verdict)
+            verdicts.setdefault(verdict, []).append(use)
     return Followed(
         runs,
         tuple(uses),
-        tuple(sorted(verdicts, key=str)),
+        tuple(sorted((Verdict(*at, tuple(some)) for at, some in verdicts.items()), key=str)),
         found.reached,
         tuple(OneWay(at, taken, places) for at, taken in found.one_way),
         tuple(
@@ -424,7 +427,12 @@ def with_what_is_declared(
     """
     found = follow([])
     if found.verdicts and leaking(found.uses):
+        # Of what the declared decisions decide in turn nothing is found any more.
+        verdicts = found.verdicts
         found = follow(places.public_code())
+        missing = {(verdict.place, verdict.why) for verdict in found.verdicts}
+        more = [verdict for verdict in verdicts if (verdict.place, verdict.why) not in missing]
+        found = replace(found, verdicts=tuple(sorted((*found.verdicts, *more), key=str)))
     return found
 
 
@@ -469,6 +477,10 @@ def follow_call(
         for name, length in secrets
     ]
     chip = chips.load_chip(board.chip)
+    try:
+        Machine(chip, program, wiring=board.wiring)
+    except EngineError as error:  # It may be for another core.
+        raise InputError(str(error), str(path)) from error
     start = _resolved_function(path, program, function, board)
     calls = instruction_sets.calls(board.core)
     places = Located(path, board.core, program.symbols)
