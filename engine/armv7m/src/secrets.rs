@@ -848,9 +848,7 @@ impl Secrets {
     ) {
         let (first, last) = (address.least(), address.most());
         if last - first >= WIDEST_SPAN {
-            if !self.is_skipped {
-                self.finds.note_lost(pc);
-            }
+            self.finds.note_lost(pc);
             return;
         }
         for address in first..=last.saturating_add(bytes - 1) {
