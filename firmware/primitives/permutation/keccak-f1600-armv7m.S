@@ -12,8 +12,8 @@
 
 /* The frame. */
 #define OTHER 0 /* the state in every second round */
-#define D 200
-#define FRAME_BYTES 240
+#define D 200   /* columns 2, 3, 4, 0, 1; the odd bits of column 1 are never stored */
+#define FRAME_BYTES 236
 
 .macro load register, base, x, y, odd
     ldr.w   \register, [\base, #8 * (\x + 5 * \y) + 4 * \odd]
@@ -24,11 +24,11 @@
 .endm
 
 .macro load_d register, x, odd
-    ldr.w   \register, [sp, #D + 8 * \x + 4 * \odd]
+    ldr.w   \register, [sp, #D + 8 * ((\x + 3) % 5) + 4 * \odd]
 .endm
 
 .macro store_d register, x, odd
-    str.w   \register, [sp, #D + 8 * \x + 4 * \odd]
+    str.w   \register, [sp, #D + 8 * ((\x + 3) % 5) + 4 * \odd]
 .endm
 
 .macro round from, to
@@ -454,6 +454,7 @@ keccak_f1600:
     .rept   FRAME_BYTES / 40
     push    {r0-r9}
     .endr
+    push    {r0-r8}
     add     sp, #FRAME_BYTES
     pop     {r4-r11, pc}
     .size   keccak_f1600, . - keccak_f1600

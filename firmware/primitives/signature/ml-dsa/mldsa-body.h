@@ -255,14 +255,14 @@ static void absorb_high(keccak_sponge *s, int32_t *p) {
 }
 
 /* SampleInBall (algorithm 29). */
-CRYPTO_NOT_INLINE static void sample(challenge *c, keccak_sponge *s, const uint8_t *hash) {
+CRYPTO_NOT_INLINE static void sample(int32_t *p, keccak_sponge *s, const uint8_t *hash) {
     uint8_t bytes[8], signs[8];
     unsigned next = 8;
     keccak_start(s, RATE_256);
     keccak_absorb(s, hash, CHALLENGE_LANES);
     keccak_finish(s, 0, 0, 0, KECCAK_SHAKE);
     keccak_squeeze(s, signs, 1);
-    crypto_wipe(c, sizeof *c);
+    clear(p);
     for (unsigned i = N - MLDSA_TAU, sign = 0; i < N; i++, sign++) {
         unsigned j;
         do {
@@ -272,15 +272,16 @@ CRYPTO_NOT_INLINE static void sample(challenge *c, keccak_sponge *s, const uint8
             }
             j = bytes[next++];
         } while (j > i);
-        uint8_t bit = (uint8_t)(1u << j % 8), moved = (uint8_t)(1u << i % 8);
-        if ((c->nonzero[j / 8] & bit) != 0)
-            c->nonzero[i / 8] |= moved;
-        if ((c->negative[j / 8] & bit) != 0)
-            c->negative[i / 8] |= moved;
-        c->nonzero[j / 8] |= bit;
-        c->negative[j / 8] &= (uint8_t)~bit;
-        if ((signs[sign / 8] >> sign % 8 & 1) != 0)
-            c->negative[j / 8] |= bit;
+        p[i] = p[j];
+        p[j] = 1 - 2 * (signs[sign / 8] >> sign % 8 & 1);
+    }
+}
+
+static void keep_challenge(challenge *c, const int32_t *p) {
+    crypto_wipe(c, sizeof *c);
+    for (unsigned i = 0; i < N; i++) {
+        c->nonzero[i / 8] |= (uint8_t)((p[i] & 1) << i % 8);
+        c->negative[i / 8] |= (uint8_t)((p[i] >> 1 & 1) << i % 8);
     }
 }
 
@@ -305,10 +306,11 @@ static void multiply_by_challenge(int32_t *p, const challenge *c, int32_t *y) {
     transform_back(p);
 }
 
-/* Begins the stream of mu (algorithm 7, line 6). */
-CRYPTO_NOT_INLINE static void start_message(keccak_sponge *s, const uint8_t *public_key,
+/* Begins the stream of mu (algorithm 7, line 6); 64 bytes for the hash of the public key. */
+CRYPTO_NOT_INLINE static void start_message(keccak_sponge *s, uint8_t *hash,
+                                            const uint8_t *public_key,
                                             const mldsa_message *message) {
-    uint8_t hash[64], lane[8];
+    uint8_t lane[8];
     const uint8_t head[2] = {message->is_hashed, message->context_bytes};
     const struct {
         const uint8_t *bytes;
@@ -447,7 +449,8 @@ CRYPTO_NOT_INLINE static void commit(signing *g, unsigned number) {
     keccak_finish(&g->s, 0, 0, 0, KECCAK_SHAKE);
     keccak_squeeze(&g->s, g->hash, CHALLENGE_LANES);
     crypto_public(g->hash, sizeof g->hash);
-    sample(&g->c, &g->s, g->hash);
+    sample(g->y, &g->s, g->hash);
+    keep_challenge(&g->c, g->y);
 }
 
 /* w = w - c s2. Returns whether its low parts are small enough (lines 18, 20, 21). */
@@ -532,7 +535,7 @@ CRYPTO_NOT_INLINE static void sign(uint8_t *signature, const uint8_t *secret_key
     signing g;
     unsigned number = 0;
     g.signature = signature;
-    start_message(&g.s, public_key, message);
+    start_message(&g.s, g.mu, public_key, message);
     keccak_squeeze(&g.s, g.mu, 8);
     expand(g.seeds, &g.s, secret_key);
     keccak_start(&g.s, RATE_256);
@@ -619,7 +622,6 @@ static const uint8_t *absorb_commitment(keccak_sponge *s, int32_t *p, const uint
 CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *public_key,
                                       const mldsa_message *message) {
     keccak_sponge s, commitment;
-    challenge c;
     const uint8_t *z = signature + MLDSA_CHALLENGE_BYTES, *hints = z + L * MASK_BYTES;
     const uint8_t *hint = hints, *tops = public_key + 32;
     uint8_t bytes[64];
@@ -629,12 +631,12 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
     for (unsigned j = 0; j < L; j++)
         if (!unpack_response(vector[j], z + MASK_BYTES * j))
             return 0;
-    start_message(&s, public_key, message);
+    start_message(&s, bytes, public_key, message);
     keccak_squeeze(&s, bytes, 8);
     keccak_start(&commitment, RATE_256);
     keccak_absorb(&commitment, bytes, 8);
-    sample(&c, &s, signature);
-    transformed_challenge(top, &c);
+    sample(top, &s, signature);
+    transform(top);
     for (unsigned i = 0; i < K; i++) {
         unpack_top(p, tops + 320 * i);
         for (unsigned j = 0; j < N; j++)
@@ -651,7 +653,6 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
 CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *public_key,
                                       const mldsa_message *message) {
     keccak_sponge s, commitment;
-    challenge c;
     const uint8_t *z = signature + MLDSA_CHALLENGE_BYTES, *hints = z + L * MASK_BYTES;
     const uint8_t *hint = hints, *tops = public_key + 32;
     int32_t p[N];
@@ -661,13 +662,13 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
 #endif
     if (!are_hints_valid(hints))
         return 0;
-    start_message(&s, public_key, message);
+    start_message(&s, row, public_key, message);
     keccak_squeeze(&s, row, 8);
     keccak_start(&commitment, RATE_256);
     keccak_absorb(&commitment, row, 8);
-    sample(&c, &s, signature);
 #ifdef MLDSA_KEEPS_CHALLENGE
-    transformed_challenge(p, &c);
+    sample(p, &s, signature);
+    transform(p);
     for (unsigned j = 0; j < N; j++)
         put_coefficient(multiplier + 3 * j, canonical(p[j]));
 #endif
@@ -679,7 +680,8 @@ CRYPTO_NOT_INLINE static int verified(const uint8_t *signature, const uint8_t *p
 #else
         for (unsigned j = 0; j < N; j++)
             put_coefficient(row + 3 * j, canonical(p[j]));
-        transformed_challenge(p, &c);
+        sample(p, &s, signature);
+        transform(p);
 #endif
         for (unsigned j = 0; j < N; j++) {
             uint8_t *a = row + 3 * j;
