@@ -31,9 +31,9 @@ from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from joulemark.analysis.choice import Answer, Demands, Judged, Option
+    from joulemark.analysis.choice import Answer, Demands, Judged, Option, Question
     from joulemark.conduct import Means, Work
     from joulemark.records.store import Store
     from joulemark.subjects.primitive.several import SeveralAnswered
@@ -356,7 +356,7 @@ def choose(
             if line := _left_out(answer, measured=not stored):
                 say(line)
     if form in {Form.TEXT, Form.MARKDOWN}:
-        for line in answer.misfits:
+        for line in (*answer.misfits, *(_by_chance(one) if answer.good else ())):
             say(line)
     _conclude(answer, str(one), form, explain=explain)
 
@@ -376,10 +376,13 @@ def _conclude(answer: "Judged", asked: str, form: Form, *, explain: bool) -> Non
     if explain and form in {Form.TEXT, Form.MARKDOWN}:
         _explain(answer.removed())
     if not answer.good:
+        count = len(answer.found) + len(answer.unmeasured)
+        mends = [_surrendering(answer), "" if explain or not count else "--explain says more"]
         raise UnsatisfiedError(
-            f"none of {len(answer.found) + len(answer.unmeasured)} satisfies all demands: {asked}",
+            f"{f'none of {count} satisfies' if count else 'nothing is there that satisfies'} all "
+            f"demands: {asked}",
             None,
-            f"give up {_surrenders(answer)}" + ("" if explain else "; --explain says more"),
+            "; ".join(filter(None, mends)),
         )
 
 
@@ -400,8 +403,21 @@ def _too_slow(answer: "Judged") -> list[str]:
     return told
 
 
-def _surrenders(answer: "Judged") -> str:
-    return "; or ".join(answer.surrenders())
+def _surrendering(answer: "Judged") -> str:
+    """Return what to give up for an answer, if there is anything."""
+    found = answer.surrenders()
+    return f"give up {'; or '.join(found)}" if found else ""
+
+
+def _by_chance(question: "Question") -> "Iterator[str]":
+    """Say that chance decides how many attempts an operation takes."""
+    for name in question.operations:
+        operation = question.kind.file.operation.get(name)
+        if operation is not None and operation.attempts is not None:
+            yield (
+                f"{name}: a mean of few trials, of which chance decides how many attempts each "
+                "takes; `run` says how many they were, docs/post-quantum.md has expected times"
+            )
 
 
 def _of_updates(
@@ -491,12 +507,15 @@ def _show_several(
         for name, answer in answers.items():
             told = [*answer.misfits, *_too_slow(answer)]
             if not answer.good:
-                told.append(f"nothing satisfies all demands: give up {_surrenders(answer)}")
+                mend = _surrendering(answer)
+                told.append("nothing satisfies all demands" + (f": {mend}" if mend else ""))
             for line in told:
                 say(f"{name}: {line}")
             if explain:
                 say(f"{name}:")
                 _explain(answer.removed())
+        for line in _by_chance(next(iter(answers.values())).question) if answers else ():
+            say(line)
         for name, why in answered.unable.items():
             say(f"{name}: {why}")
     if not answered.good:

@@ -265,6 +265,12 @@ def expand(
             for way in library.implementations(algorithm)
             if any(way.has(name) and _matches(name, campaign.operation) for name in names)
         }
+        if not runs:
+            where = ", ".join(campaign.board if setup.runner != LOCAL else (LOCAL,))
+            what = f"no implementation of {', '.join(a.name for a in algorithms)} is for {where}"
+            raise InputError(
+                what, "--primitive", "`joulemark choose` says for each board what runs on it"
+            )
         what = f"none of the implementations has {', '.join(campaign.operation)}"
         raise InputError(what, "--operation", f"{', '.join(sorted(having)[:6]) or 'none'} have it")
     _need(result, campaign.operation, "--operation", names)
