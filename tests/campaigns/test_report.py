@@ -456,8 +456,8 @@ def price_page(path: Path) -> Path:
 
 
 def study_page(path: Path) -> Path:
-    """Write a page of a table and of figures that need no run."""
-    asked = ("--item", "table-i", "--item", "figures", "--item", "table-viii")
+    """Write a page of tables and plots that need no run."""
+    asked = ("--item", "table-i", "--item", "table-viii")
     store = str(path.parent / "s.db")
     joulemark("study", "shibata-2018", *asked, "--store", store, "--out", str(path))
     return path
