@@ -542,8 +542,7 @@ impl Peripherals for Rp2040 {
         let Some((block, offset, view)) = self.find(address)? else {
             return Ok(false);
         };
-        let is_cleared_by_ones =
-            block == Block::Timer && self.timer.is_cleared_by_ones(offset);
+        let is_cleared_by_ones = block == Block::Timer && self.timer.is_cleared_by_ones(offset);
         let mut old = || self.register(block, offset, context.pins.level(0), context.now);
         let value = match view {
             0 => value,
