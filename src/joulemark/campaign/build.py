@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from joulemark.campaign.job import Firmware
-from joulemark.catalogue.primitives import library
+from joulemark.catalogue.primitives import Implementation, library
 from joulemark.errors import BuildError
 from joulemark.images import (
     BuiltImage,
@@ -124,5 +124,14 @@ def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -
             if known is not None and way.is_shipped:
                 known.put(key, image)
     except BuildError as error:
-        return error
+        return _with_a_hint(error, way, firmware)
     return image
+
+
+def _with_a_hint(error: BuildError, way: Implementation, firmware: Firmware) -> BuildError:
+    """Add to a failure of somebody's own assembly what it is most likely to be."""
+    has_assembly = any(s.suffix in (".S", ".s") for part in way.parts for s in part.sources)
+    if way.is_shipped or not has_assembly or firmware.board is None:
+        return error
+    mend = f"its assembly may be for another core than {firmware.board_name}'s: name one for it"
+    return BuildError(error.what, error.where, f"{mend}; {error.mend}" if error.mend else mend)

@@ -104,25 +104,45 @@ SourceOption = Annotated[
 ]
 
 
-def _mupq(folder: Path | None) -> Path | None:
-    """Add an implementation in mupq's layout to a user's folders, after those of --source."""
+def _as_it_stands(ctx: typer.Context, folder: Path | None) -> Path | None:
+    """Add somebody's implementation to a user's folders, after those of --source.
+
+    Raises:
+        InputError: it is none, or an algorithm is named without it.
+    """
+    named = ctx.params.get("as_algorithm")
     if folder is not None:
         from joulemark import project
-        from joulemark.catalogue import mupq
+        from joulemark.catalogue import layouts
 
-        project.set_sources([*project.sources(), mupq.source(folder)])
+        project.set_sources([*project.sources(), layouts.source(folder, named)])
+    elif named is not None:
+        raise InputError("names the algorithm of --supercop", "--as", "give --supercop FOLDER")
     return folder
 
 
-MupqOption = Annotated[
+LayoutOption = Annotated[
     Path | None,
     typer.Option(
+        "--supercop",
         "--mupq",
         metavar="FOLDER",
-        callback=_mupq,
-        help="Somebody's implementation as it stands, in the layout of mupq and pqm4: api.h, "
-        "crypto_kem_* or crypto_sign_*; in the folder of its scheme, such as "
-        "crypto_kem/ml-kem-512/m4fspeed. Or mlkem-native/mlkem, mldsa-native/mldsa.",
+        callback=_as_it_stands,
+        help="Somebody's implementation as it stands, in the layout of SUPERCOP and of NIST's "
+        "lightweight project (api.h, crypto_aead_* or crypto_hash), or of mupq and pqm4 "
+        "(crypto_kem_* or crypto_sign_*); in the folder of its algorithm, such as "
+        "crypto_aead/asconaead128/ref. Or mlkem-native/mlkem, mldsa-native/mldsa.",
+    ),
+]
+AlgorithmOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="ALGORITHM",
+        is_eager=True,
+        help="With --supercop: the algorithm that it is, such as ascon-aead128, if its folder is "
+        "not named so.",
+        autocompletion=complete_primitive,
     ),
 ]
 

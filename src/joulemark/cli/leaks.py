@@ -13,7 +13,12 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._github import annotate
-from joulemark.cli._options import MupqOption, OptimisationsOption, SourceOption
+from joulemark.cli._options import (
+    AlgorithmOption,
+    LayoutOption,
+    OptimisationsOption,
+    SourceOption,
+)
 from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import refuse_power, refuse_trials, show_power
 from joulemark.cli._secrets import MOST_SECRETS, named_bytes, refuse_failed, refuse_with_program
@@ -169,7 +174,8 @@ def leaks(
         typer.Option("--save", metavar="FILE", help="With --power: modelled traces, as .npz."),
     ] = None,
     source: SourceOption = None,
-    mupq: MupqOption = None,
+    layout: LayoutOption = None,
+    as_algorithm: AlgorithmOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
     """Show what each build reveals of its secrets: one row per operation.

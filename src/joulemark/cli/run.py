@@ -21,7 +21,8 @@ from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import conducted, means
 from joulemark.cli._options import (
     DEFAULT_STORE,
-    MupqOption,
+    AlgorithmOption,
+    LayoutOption,
     OptimisationsOption,
     SourceOption,
     StoreOption,
@@ -230,7 +231,8 @@ def run(
         ),
     ] = None,
     source: SourceOption = None,
-    mupq: MupqOption = None,
+    layout: LayoutOption = None,
+    as_algorithm: AlgorithmOption = None,
     store: StoreOption = DEFAULT_STORE,
     report: Annotated[
         Path | None,

@@ -54,6 +54,8 @@ class InstructionSet(datafile.DataModel):
     """Of a set that extends another: the chips' `cpu` that have it."""
     compilers: Compilers | None = None
     calls: Calls | None = None
+    supercop: list[str] = Field([])
+    """What SUPERCOP's file `architectures` calls its machines."""
     disassembly: list[str] = Field([])
     """Options of llvm-objdump: all extensions of any chip; what one lacks is not in its images."""
 
