@@ -1,5 +1,6 @@
 """shibata-2018's SensorTag: its tables, typed again, in the study and in the board's file."""
 
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -8,7 +9,10 @@ import pytest
 from joulemark.analysis.budget import best
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Load, StatedCurrent
+from joulemark.measure.pool import Processes
+from joulemark.records.store import Store
 from joulemark.studies.study import load
+from joulemark.studies.ways import Bench, program
 
 BOARD = boards.load_board("sensortag-cc2650")
 ITEMS = {item.id: item for item in load("shibata-2018").items}
@@ -216,3 +220,35 @@ def test_nothing_is_called_a_conversion_that_is_faster_than_the_adc() -> None:
     for activity in BOARD.activity:
         if activity.description.endswith("by the ADC"):
             assert activity.time_s / activity.executions >= conversion_s, activity.name
+
+
+@pytest.mark.parametrize(
+    ("sensing", "ticks", "sensor_j"),
+    [
+        (1, 8 + 5, 3.0 * 3.4e-3 * 35e-3),
+        (3, 36, 3.0 * 270e-6 * 0.26),
+        (4, 3, 3.0 * 155e-6 * 12.85e-3),
+    ],
+)
+def test_a_sensor_takes_as_long_as_its_driver_waits_and_what_it_draws(
+    sensing: int, ticks: int, sensor_j: float, tmp_path: Path
+) -> None:
+    time, energy = (
+        program.Asked(
+            board="sensortag-cc2650",
+            program="sensing",
+            define=f"SENSING={sensing}",
+            compiler="gcc",
+            opt="Os",
+            metric=metric,
+        )
+        for metric in ("time", "energy_net")
+    )
+    with Store(tmp_path / "store.db") as store:
+        answers = program.obtain([time, energy], Bench(store=store, workers=Processes(1)))
+    time_s, energy_j = answers[time].value, answers[energy].value
+    assert time_s is not None, answers[time].how
+    assert energy_j is not None, answers[energy].how
+    # The transfers behind the last tick take some tenths of a millisecond.
+    assert ticks / 128 < time_s < ticks / 128 + 1e-3
+    assert energy_j > sensor_j

@@ -5,4 +5,5 @@ mod ds2411;
 mod m25p80;
 mod opt3001;
 mod radios;
+mod sensors;
 mod sht11;

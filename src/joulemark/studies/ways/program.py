@@ -13,6 +13,8 @@ from joulemark.errors import JoulemarkError
 from joulemark.images import build_program, toolchain
 from joulemark.images.sources import Sources
 from joulemark.images.toolchain import Need
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import duration_s
 from joulemark.records import bounds
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.studies.ways import Answer, Bench
@@ -29,7 +31,8 @@ class Asked(datafile.DataModel):
     """Macros: "NAME=1 OTHER=2"."""
     compiler: str = "clang"
     opt: str = "O3"
-    metric: Literal["time", "cycles"] = "time"
+    metric: Literal["time", "cycles", "energy_net"] = "time"
+    """Energy is of the chip and of all devices that the board wires to it."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
@@ -74,10 +77,15 @@ def _run(asked: Asked, sources: Sources) -> Answer:
         return Answer(value=None, how=f"{what}: {error}")
     if said.partition(" ")[0] != "right":
         return Answer(value=None, how=f"{what}: its result is {said!r}")
-    cycles = machine.take_window().cycles
+    window = machine.take_window()
     hz = board.clock_profile(asked.clock or None).hz
-    value = float(cycles) if asked.metric == "cycles" else cycles / hz
-    how = f"{what}, {asked.compiler} -{asked.opt}: {cycles:,} cycles"
+    if asked.metric == "energy_net":
+        value = ModelMeter(board).energy(window.times).net_nj * 1e-9
+    elif asked.metric == "time":
+        value = duration_s(window.times)
+    else:
+        value = float(window.cycles)
+    how = f"{what}, {asked.compiler} -{asked.opt}: {window.cycles:,} cycles"
     where = f"emulated {asked.board} at {hz / 1e6:g} MHz"
     errors = bounds.of_board(board, asked.clock or None)
     return Answer(value=value, how=how, source=where, errors=errors)
