@@ -1,10 +1,13 @@
 """Somebody's implementation in SUPERCOP's layout is measured as it stands."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from command import joulemark
+from joulemark.project import ROOT
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
 
@@ -263,3 +266,24 @@ def test_code_for_another_core_is_refused_or_told(layout: Path, tmp_path: Path) 
     told = said(other, "--size", "16", code=6)
     assert "round.S" in told
     assert "its assembly may be for another core than stm32vldiscovery's" in told
+
+
+def test_the_bench_puts_it_beside_ours(layout: Path, tmp_path: Path) -> None:
+    """Ours is not slower than its portable code, and what gives no figure is told."""
+    wrong = written(tmp_path / "wrong", api_h=AEAD_API, encrypt_c=AEAD.replace("+ 16;", ";"))
+    bench = [sys.executable, str(ROOT / "benches/beside.py"), "--board", "stm32vldiscovery"]
+    done = subprocess.run(
+        [*bench, str(layout), f"{wrong}=ascon-aead128"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    row = next(line for line in done.stdout.splitlines() if line.startswith("| `ascon-aead128`"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:3] == ["`armv7m`", "16 bytes"]
+    assert "asconaead128v13, `Opt_32`" in cells[-1]
+    for ours, theirs, ratio in (cells[3:6], cells[7:10]):
+        fraction = int(ours.replace(",", "")) / int(theirs.replace(",", ""))
+        assert float(ratio) == pytest.approx(fraction, abs=0.01)
+        assert fraction < 1
+    assert "Behind" not in done.stdout
+    assert "no figure: stm32vldiscovery:" in done.stderr
+    assert "BAD_LENGTH" in done.stderr
