@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 OPTIMISATIONS = ("O2", "O3", "Os")
 TRIALS = 4
 SEED = 1
+PLACEMENTS = 4
+"""Places of the code in flash, on chips whose time depends on them: the mean counts."""
 MESSAGE_BYTES = 64
 """Of a whole message, or a block if that is longer."""
 STEP_BYTES = {"chacha20": 64, "siphash-2-4": 8, "tinyjambu-128": 4, "xoodyak": 24}
@@ -136,7 +138,7 @@ def sides(frame: "pd.DataFrame", algorithm: Algorithm) -> Iterator[Side]:
 
 
 def beside(
-    folder: Path, named: str | None, board: boards.Board, store: Path
+    folder: Path, named: str | None, board: boards.Board, store: Path, campaign: Path
 ) -> "tuple[Row, pd.DataFrame]":
     """Measure a folder's implementation and ours.
 
@@ -157,6 +159,7 @@ def beside(
     length = message_bytes(algorithm)
     frame = joulemark.run(
         store=store,
+        campaign=campaign,
         board=board.name,
         primitive=algorithm.name,
         implementation=[*with_ours, their_name],
@@ -169,21 +172,24 @@ def beside(
         seed=SEED,
         source=made,
     )
-    good = frame[frame["status"] == "ok"]
+    good, bad = (frame[frame["status"] == status] for status in ("ok", "failed"))
+    for way, failure in zip(bad["implementation"], bad["failure"], strict=True):
+        print(f"{board.name}: {way} without a figure: {failure}", file=sys.stderr)
     found = {side.name: side for side in sides(good, algorithm)}
     theirs = found.pop(their_name, None)
     if theirs is None or not found:
-        failures = frame[frame["status"] == "failed"]["failure"]
-        what = failures.iloc[0] if len(failures) else "nothing of ours to compare it with"
-        raise JoulemarkError(str(what), str(folder))
+        whose_is_missing = "it" if theirs is None else "ours"
+        raise JoulemarkError(f"no build of {whose_is_missing} has a figure", str(folder))
     ours = min(found.values(), key=lambda side: side.further)
     shown = Side(folder.name, theirs.further, theirs.whole, theirs.build)
     return Row(algorithm, ours, shown, whose(folder)), good
 
 
-def conditions(board: boards.Board, frame: "pd.DataFrame") -> str:
+def conditions(frame: "pd.DataFrame") -> str:
     """Return what the rows of a board were measured under."""
     first = frame.iloc[0]
+    places = f"; means over {PLACEMENTS} places of the code in flash, 4 bytes apart"
+    placed = places if first["memories_keep_state"] else ""
     made_by = " and ".join(sorted(set(frame["compiler_version"])))
     flags = ", ".join(f"-{name}" for name in OPTIMISATIONS)
     return (
@@ -191,8 +197,8 @@ def conditions(board: boards.Board, frame: "pd.DataFrame") -> str:
         f"{str(first['project_commit'])[:8]}, engine {first['engine_version']}: clock "
         f"{first['clock']} ({first['clock_hz'] / 1e6:g} MHz), emulated, time "
         f"{first['time_error']}; {made_by}; {flags}, the best build of each side, ours and theirs "
-        f"in the same windows; without associated data; each output of {TRIALS} random inputs "
-        "verified by the algorithm's oracle; a ratio below 1 means that ours is faster."
+        f"in the same windows{placed}; without associated data; each output of {TRIALS} random "
+        "inputs verified by the algorithm's oracle; a ratio below 1 means that ours is faster."
     )
 
 
@@ -206,20 +212,23 @@ def main() -> int:
     failed: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         store = given.store or Path(temporary) / "beside.db"
-        for name in given.board:
-            board = boards.load_board(name)
+        campaign = Path(temporary) / "campaign.toml"
+        campaign.write_text(f"placements = {PLACEMENTS}\n")
+        for name, board in {name: boards.load_board(name) for name in given.board}.items():
             rows, frame = [], None
             for text in given.folder:
                 folder, _, named = text.partition("=")
                 try:
-                    row, frame = beside(Path(folder).resolve(), named or None, board, store)
+                    row, frame = beside(
+                        Path(folder).resolve(), named or None, board, store, campaign
+                    )
                 except JoulemarkError as error:
                     failed.append(f"{name}: {error}")
                     continue
                 rows.append(row)
             if frame is None:
                 continue
-            print(f"## {board.title}\n{conditions(board, frame)}\n\n{HEAD}")
+            print(f"## {board.title}\n{conditions(frame)}\n\n{HEAD}")
             print("\n".join(map(str, rows)), end="\n\n")
             for row in rows:
                 if max(row.ratios) > 1:
@@ -230,4 +239,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except JoulemarkError as error:
+        sys.exit(f"beside.py: {error}")
