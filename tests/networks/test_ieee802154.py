@@ -65,7 +65,7 @@ def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
     """Build the program with a way to do CCM*, over a radio in memory or over a chip's driver."""
     macros = {"AES_KEY_BITS": 128, "SECURITY_KEYS": 4, "SECURITY_DEVICES": 10, **macros}
     macros = {"SECURITY_RULES": 6, "CCM_STREAMED": 0, **macros}
-    macros = {"RADIO_KEYS_STAY": 0, "RADIO_PLAIN": 0, **macros}
+    macros = {"RADIO_KEYS_STAY": 0, "RADIO_PLAIN": 0, "CC2650_TX_POWER": 0x3161, **macros}
     command = [*COMPILE, *(f"-D{name}={value}" for name, value in macros.items())]
     folders = [NET / "ccm-star" / strategy, *INCLUDES]
     sources = [*SOURCES, *(NET / "ccm-star" / strategy).glob("*.c")]

@@ -20,7 +20,6 @@ enum { RTC_EN = 1, CH0_COMBINED = 1 << 16, CH0 = 1 };
 enum { NVIC_WORD = 0, RTC_BIT = 1 << 4, CPE_0_BIT = 1 << 9 };
 
 enum {
-    TX_POWER_0_DBM = 0x3161, /* SmartRF Studio, from Contiki-NG's ieee-mode.c */
     CCA_THRESHOLD_DBM = -81, /* as in the CC2538's driver */
     TRAILER = 6,             /* RSSI, status, time stamp */
     STATUS_LQI = 4,          /* scales a 6-bit correlation to 8 bits */
@@ -173,7 +172,7 @@ static bool power_up(void) {
                                    .start = RF_NOW,
                                    .condition = RF_ALONE,
                                    .mode = RF_MODE_IEEE,
-                                   .tx_power = TX_POWER_0_DBM};
+                                   .tx_power = CC2650_TX_POWER};
     return direct(RF_PING) && direct(RF_START_RAT) && run(&setup, &setup.status);
 }
 
