@@ -252,7 +252,7 @@ def test_a_study_asks_for_a_pair() -> None:
         asked("s", 2).model_copy(update=energy),
         asked("m", 2).model_copy(update=energy),
         asked("c", 1),
-        # Too long for a frame: what comes is not what was meant.
+        # Too long for a frame: it is not built.
         asked("a", 1, "TIMES_SENDS=8 TIMES_BYTES=200"),
     ]
     with Store(":memory:") as store:
@@ -264,3 +264,4 @@ def test_a_study_asks_for_a_pair() -> None:
     assert 0 < silence_j < message_j < 18.8e-3 * 3 * 15e-3
     assert values[4:] == [None, None]
     assert "no window 'c'" in found[questions[4]].how
+    assert "a message fits a frame" in found[questions[5]].how

@@ -18,6 +18,8 @@ enum {
     CHECKS = BEFORE + APART * TIMES_SENDS + 8
 };
 
+_Static_assert(BYTES <= CONTIKIMAC_PAYLOAD_BYTES_MAX, "a message fits a frame");
+
 static char windows[MOTE == 2 ? CHECKS + 1 : TIMES_SENDS + 1];
 
 static void make(uint8_t *payload, uint8_t number) {
