@@ -1,7 +1,7 @@
 //! TI HDC1000, a humidity and temperature sensor on I2C.
 //!
 //! Registers and conversions follow the data sheet, SNAS643C, sections 8.5 and 8.6. Left out: the
-//! DRDYn pin, the heater's current, the low battery, the start-up time, and noise: a result is
+//! `DRDYn` pin, the heater's current, the low battery, the start-up time, and noise: a result is
 //! exact to its step.
 
 use joulemark_kernel::{I2c, Picoseconds, Signal};

@@ -148,7 +148,10 @@ fn the_tmp007_converts_until_it_is_shut_down() {
     assert_eq!(bench.word(4), 0x4000);
     assert_eq!(bench.word(4), 0, "it is said once");
     // Steps of 1/32 degree, above two bits of 0.
-    assert_eq!([bench.word(1), bench.word(3)], [(-800_i16 << 2) as u16, 1200 << 2]);
+    assert_eq!(
+        [bench.word(1), bench.word(3)],
+        [(-800_i16 << 2) as u16, 1200 << 2]
+    );
     // Writing the same again does not begin anew.
     bench.wait_until(300 * MILLISECOND);
     bench.write(&[2, 0x10, 0x00]);
