@@ -70,7 +70,7 @@ impl Bench {
     fn wait_until(&mut self, time: u64) {
         while self.sensor.next_event().0 <= time {
             self.now = self.sensor.next_event().0;
-            self.touch(|sensor, lines| sensor.advance(lines));
+            self.touch(Device::advance);
         }
         self.now = time;
     }
