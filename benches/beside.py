@@ -173,8 +173,14 @@ def beside(
         source=made,
     )
     good, bad = (frame[frame["status"] == status] for status in ("ok", "failed"))
-    for way, failure in zip(bad["implementation"], bad["failure"], strict=True):
-        print(f"{board.name}: {way} without a figure: {failure}", file=sys.stderr)
+    told: dict[str, set[str]] = {}
+    for row in bad.itertuples():
+        why = str(row.failure).partition("; repeat it with")[0]
+        told.setdefault(f"{row.implementation}: {why}", set()).add(
+            f"{row.compiler} -{row.optimisation}"
+        )
+    for failure, builds in told.items():
+        print(f"{board.name}: {', '.join(sorted(builds))}: {failure}", file=sys.stderr)
     found = {side.name: side for side in sides(good, algorithm)}
     theirs = found.pop(their_name, None)
     if theirs is None or not found:

@@ -133,5 +133,5 @@ def _with_a_hint(error: BuildError, way: Implementation, firmware: Firmware) -> 
     has_assembly = any(s.suffix in (".S", ".s") for part in way.parts for s in part.sources)
     if way.is_shipped or not has_assembly or firmware.board is None:
         return error
-    mend = f"its assembly may be for another core than {firmware.board_name}'s: name one for it"
+    mend = f"its assembly may be for another core than {firmware.board_name}'s, or another compiler"
     return BuildError(error.what, error.where, f"{mend}; {error.mend}" if error.mend else mend)
