@@ -67,6 +67,19 @@ def surroundings(
     return found
 
 
+def named(texts: Sequence[str], where: str, folder: Path) -> dict[str, Points]:
+    """Return what surrounds a board, from texts NAME=VALUE; as `surroundings`, which see."""
+    given: dict[str, float | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InputError(f"{text!r} says nothing of it", where, "write NAME=VALUE")
+        if name in given:
+            raise InputError(f"{name} is there twice", where, "give one of them")
+        given[name] = value
+    return surroundings(given, where, folder)
+
+
 def since(points: Points, start_ps: int) -> Points:
     """Return points as one sees them whose time begins later."""
     behind = [(at - start_ps, value) for at, value in points if at > start_ps]

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from joulemark._engine import Fault, Image, Machine, PowerInterval, Stop
     from joulemark.catalogue.boards import Board
-    from joulemark.catalogue.surroundings import Points
 
 Raw = Annotated[
     str | None,
@@ -106,21 +105,6 @@ def _pairs(texts: list[str] | None, option: str, what: str) -> dict[str, int]:
             raise InputError(f"{text!r} is not a {what}", option, "write NAME=VALUE")
         result[name] = parse_number(value, f"{option} {name}")
     return result
-
-
-def _around(texts: list[str] | None) -> "dict[str, Points] | None":
-    """Parse NAME=VALUE options of what surrounds a board."""
-    if not texts:
-        return None
-    from joulemark.catalogue.surroundings import surroundings
-
-    given: dict[str, float | str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"{text!r} says nothing of it", "--around", "write NAME=VALUE")
-        given[name] = value
-    return surroundings(given, "--around", Path())
 
 
 def load_image(path: Path, raw: str | None, symbols: list[str] | None = None) -> "Image":
@@ -255,6 +239,7 @@ def execute(
     """
     from joulemark._engine import EngineError, Machine
     from joulemark.catalogue import accuracy, chips
+    from joulemark.catalogue.surroundings import named
 
     described = None if board is None else _described(board)
     if (described is None) == (chip is None):
@@ -278,7 +263,7 @@ def execute(
             trace=shown.traces or (shown.gdb is not None and described is not None),
             resets=RESETS,
             settings=parse_settings(settings) or None,
-            surroundings=_around(around),
+            surroundings=named(around or (), "--around", Path()) or None,
         )
     except EngineError as error:
         raise InputError(str(error)) from error

@@ -18,12 +18,16 @@ class ImageSubject(Subject):
     """How long it runs; 0 if it runs to `stop_at`."""
     stop_at: str = ""
     """The symbol or address before which it stops; empty if it runs for a time."""
+    around: str = ""
+    """What its sensors find, where that was said."""
     parts: str = ""
     """Digest of the user's rules of its parts: by others it has other parts. Empty without any."""
 
     def __str__(self) -> str:
         end = f"to {self.stop_at}" if self.stop_at else f"for {self.for_ms} ms"
-        return f"{self.image} {end}" + (f", parts {self.parts}" if self.parts else "")
+        around = f", {self.around}" if self.around else ""
+        parts = f", parts {self.parts}" if self.parts else ""
+        return f"{self.image} {end}{around}{parts}"
 
     def about(self) -> About:
         """Describe it by its name."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from joulemark import meaning
 from joulemark._engine import EngineError, Image, Machine
 from joulemark.analysis.spending import ASLEEP, Spending
 from joulemark.campaign.case import Case, Conditions
@@ -17,6 +18,7 @@ from joulemark.campaign.job import Point
 from joulemark.campaign.versions import project_commit
 from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU, Board
+from joulemark.catalogue.surroundings import Points, named
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
 from joulemark.errors import BudgetError, FaultError, InputError
 from joulemark.images.systems import Threads, threads_of
@@ -42,6 +44,7 @@ class ImageCase:
     data: bytes
     suffix: str
     max_cycles: int
+    around: tuple[tuple[str, Points], ...]
     rules: tuple[Rule, ...]
     """What says which function belongs to which part."""
 
@@ -65,7 +68,9 @@ class ImageCase:
         """Digest of all that the result depends on."""
         bytes_of = hashlib.sha256(self.data).hexdigest()
         rules = _digest(self.rules)
-        return key_of(self.case, bytes_of, rules, self.board.digest, chips.digest(self.board.chip))
+        around = [meaning.of_values(dict(self.around))] if self.around else []
+        chip = chips.digest(self.board.chip)
+        return key_of(self.case, bytes_of, rules, self.board.digest, chip, *around)
 
 
 def _digest(rules: Sequence[Rule]) -> str:
@@ -94,8 +99,10 @@ def plan(options: ImageOptions, means: Means) -> Work:
         image=options.name or options.path.stem,
         for_ms=options.run_ms,
         stop_at=options.stop_at,
+        around=", ".join(sorted(map(_short, options.around))),
         parts=_digest(rules)[:8] if options.parts else "",
     )
+    around = tuple(sorted(named(options.around, "--around", Path()).items()))
     tasks = []
     for name in options.board:
         case = ImageCase(
@@ -104,11 +111,23 @@ def plan(options: ImageOptions, means: Means) -> Work:
             data=data,
             suffix=options.path.suffix,
             max_cycles=options.max_cycles,
+            around=around,
             rules=rules,
         )
+        if around:
+            try:
+                _machine(case, image)
+            except EngineError as error:
+                raise InputError(str(error), f"--around, on {name}") from error
         point = Point(case=case.case, trials=1, key=case.key)
         tasks.append(Task(points=(point,), measure=partial(_measure, case)))
     return of_tasks(tasks, means)
+
+
+def _short(around: str) -> str:
+    """Return NAME=VALUE, of a file without its folders."""
+    name, _, value = around.partition("=")
+    return f"{name}={Path(value).name if value.endswith('.csv') else value}"
 
 
 def _measure(case: ImageCase) -> Records:
@@ -150,15 +169,7 @@ def _run(case: ImageCase, image: Image) -> Machine:
     """
     subject = case.subject
     until = image.resolve(subject.stop_at) if subject.stop_at else None
-    machine = Machine(
-        chips.load_chip(case.board.chip),
-        image,
-        wiring=case.board.wiring,
-        profile=True,
-        trace=True,
-        follow=True,
-        resets=RESETS,
-    )
+    machine = _machine(case, image)
     if until is None:
         stop = machine.run(until_ps=subject.for_ms * 10**9)
     else:
@@ -171,6 +182,19 @@ def _run(case: ImageCase, image: Image) -> Machine:
             what, subject.image, "check --stop-at (stop_at), or give more --max-cycles (max_cycles)"
         )
     return machine
+
+
+def _machine(case: ImageCase, image: Image) -> Machine:
+    return Machine(
+        chips.load_chip(case.board.chip),
+        image,
+        wiring=case.board.wiring,
+        profile=True,
+        trace=True,
+        follow=True,
+        resets=RESETS,
+        surroundings=dict(case.around) or None,
+    )
 
 
 def _quantities(case: ImageCase, machine: Machine, parts: ByPart) -> Iterator[Quantity]:

@@ -1,10 +1,18 @@
 """Options of images: a file, the boards that it runs on, and its end."""
 
+from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 
-from joulemark.campaign.options import POSITIONAL, Beside, Names, Options
+from joulemark.campaign.options import POSITIONAL, Beside, Names, Options, as_list
 from joulemark.catalogue.networks import seconds
 from joulemark.errors import InputError
 
@@ -22,6 +30,16 @@ def _duration(text: str) -> str:
     return text
 
 
+def _beside(texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    """A file of a campaign is relative to the campaign's folder."""
+    folder = info.context or Path()
+    parts = [text.partition("=") for text in texts]
+    return tuple(
+        f"{name}={folder / value}" if value.endswith(".csv") else name + equals + value
+        for name, equals, value in parts
+    )
+
+
 class ImageOptions(Options):
     """An image to run."""
 
@@ -34,6 +52,11 @@ class ImageOptions(Options):
         "", alias="for", description="Run for this time: 500ms, 10s, 1h."
     )
     stop_at: str = Field("", description="Or stop before the instruction at this symbol.")
+    around: Annotated[tuple[str, ...], BeforeValidator(as_list), AfterValidator(_beside)] = Field(
+        (),
+        description="What sensors find: NAME=VALUE, such as temperature_c=30; a number, an"
+        " expression of t in seconds, or a .csv file of times and values; repeatable.",
+    )
     parts: Beside | None = Field(
         None, description="Rules that say what belongs to which part, before the built-in ones."
     )
