@@ -187,7 +187,7 @@ def beside(
         whose_is_missing = "it" if theirs is None else "ours"
         raise JoulemarkError(f"no build of {whose_is_missing} has a figure", str(folder))
     ours = min(found.values(), key=lambda side: side.further)
-    shown = Side(folder.name, theirs.further, theirs.whole, theirs.build)
+    shown = Side(layouts.names(folder)[1], theirs.further, theirs.whole, theirs.build)
     return Row(algorithm, ours, shown, whose(folder)), good
 
 

@@ -1,5 +1,5 @@
-/* The functions of implementations laid out as for SUPERCOP (bench.cr.yp.to/call-*.html): names and
-   arguments are that interface's. */
+/* The functions of implementations laid out as for SUPERCOP (bench.cr.yp.to/call-*.html), and those
+   that it has for them: names and arguments are that interface's. */
 #ifndef SUPERCOP_H
 #define SUPERCOP_H
 
@@ -24,5 +24,20 @@ int crypto_stream(unsigned char *c, unsigned long long clen, const unsigned char
                   const unsigned char *k);
 int crypto_stream_xor(unsigned char *c, const unsigned char *m, unsigned long long mlen,
                       const unsigned char *n, const unsigned char *k);
+
+/* 0 if the bytes are equal, else -1, in the same time. */
+#define SUPERCOP_VERIFY(bytes)                                                                     \
+    static inline int crypto_verify_##bytes(const unsigned char *a, const unsigned char *b) {      \
+        unsigned difference = 0;                                                                   \
+        for (unsigned i = 0; i < bytes; i++)                                                       \
+            difference |= (unsigned)(a[i] ^ b[i]);                                                 \
+        return -(int)((0u - difference) >> (8 * sizeof difference - 1));                           \
+    }
+
+SUPERCOP_VERIFY(8)
+SUPERCOP_VERIFY(16)
+SUPERCOP_VERIFY(32)
+
+#undef SUPERCOP_VERIFY
 
 #endif

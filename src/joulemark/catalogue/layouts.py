@@ -80,6 +80,18 @@ _INTERFACES = {
     ),
 }
 _OF_MUPQ = ("kem", "signature")
+_HEADERS = {
+    **{
+        f"crypto_{name}.h": '#include "supercop.h"\n'
+        for name in ("aead", "hash", "auth", "onetimeauth", "stream")
+    },
+    **{f"crypto_verify_{size}.h": '#include "supercop.h"\n' for size in (8, 16, 32)},
+    **{
+        f"crypto_{name}.h": f"#include <stdint.h>\ntypedef {name}_t crypto_{name};\n"
+        for name in (f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+    },
+}
+"""What SUPERCOP writes for each implementation."""
 
 
 def source(folder: Path, named: str | None = None) -> Path:
@@ -152,7 +164,12 @@ def _of_supercop(folder: Path, algorithm: Algorithm, own: Sequence[Path]) -> Pat
         # A tag lies behind its ciphertext, in the same buffer.
         room = algorithm.room("message")
         keys |= {"together.sizes": ["message", "tag_bytes"], "together.bytes_max": room}
-    _describe(where, folder, {"asm": "__asm__"}, [folder, _SUPERCOP], sources=own, keys=keys)
+    # A checkout of SUPERCOP has headers of its own beside the operations.
+    shared = [
+        top / "include" for top in folder.parents if (top / "include/randombytes.h").is_file()
+    ]
+    includes = [folder, _SUPERCOP, *shared[:1]]
+    _describe(where, folder, {"asm": "__asm__"}, includes, sources=own, keys=keys)
     prefix, contract = primitive.file.prefix, algorithm.contract
     common = f"{contract.name}.h"
     sizes = {name: interface.sizes.get(name) for name in contract.file.constants}
@@ -174,7 +191,8 @@ def _of_supercop(folder: Path, algorithm: Algorithm, own: Sequence[Path]) -> Pat
         *(f"{each};" for each in declared),
         "#endif",
     ]
-    _write(where / f"{prefix}.h", "\n".join([*lines, ""]))
+    for header, text in {**_HEADERS, f"{prefix}.h": "\n".join([*lines, ""])}.items():
+        _write(where / header, text)
     _write_calls(where, primitive, [], f"#define LAYOUT_CALL {function}\n")
     return made
 
@@ -248,9 +266,21 @@ def _native(folder: Path, unit: str, primitive: Primitive) -> Path:
     return made
 
 
+def names(folder: Path) -> tuple[str, str]:
+    """Return the names of an algorithm and an implementation, by the folders that they are in.
+
+    They follow `crypto_OPERATION`, and an implementation's may be in several folders:
+    `crypto_auth/siphash24/moon/armv6`. Without such a folder they are the last two.
+    """
+    parts = folder.parts
+    starts = [n for n, part in enumerate(parts[:-2]) if re.fullmatch(r"crypto_[a-z_]+", part)]
+    start = starts[-1] + 1 if starts else len(parts) - 2
+    return parts[start], "/".join(parts[start + 1 :])
+
+
 def _name(layout: str, folder: Path) -> str:
     """Return an implementation's name in results."""
-    return f"{layout}-" + re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")
+    return f"{layout}-" + re.sub(r"[^a-z0-9]+", "-", names(folder)[1].lower()).strip("-")
 
 
 def _places(folder: Path, primitive: Primitive, name: str, *, of: str) -> tuple[Path, Path]:
@@ -315,13 +345,13 @@ def _algorithm(folder: Path, named: str | None) -> Algorithm:
             what = f"no primitive that comes in such a layout is named {named}"
             raise InputError(what, "--as", near(named, known))
         return known[named]
-    scheme = folder.parent.name
+    scheme, _ = names(folder)
     if scheme in known:
         return known[scheme]
     wanted = _plain(_VERSION.sub("", scheme))
     alike = [algorithm for name, algorithm in known.items() if _plain(name) == wanted]
     if len(alike) != 1:
-        what = f"no primitive here is named {scheme}, as its parent folder is"
+        what = f"no primitive here is named {scheme}, as its folder is"
         mend = f"say which it is by --as ALGORITHM; {near(scheme, known)}"
         raise InputError(what, str(folder), mend)
     return alike[0]

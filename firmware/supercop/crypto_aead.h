@@ -1,2 +1,0 @@
-/* Written by SUPERCOP for each implementation, for those that do not bring it. */
-#include "supercop.h"
