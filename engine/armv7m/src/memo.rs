@@ -8,8 +8,8 @@
 //! beforehand cost the same; those are asked again each time, in the same order. So a loop is
 //! simulated a few times and then only counted.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use joulemark_kernel::numbers::NONE;
+use joulemark_kernel::{Map, Numbers};
 
 use crate::bus::MemorySettings;
 use crate::buses::{Answer, MemoryTiming, Query};
@@ -59,51 +59,11 @@ struct Way {
 
 const STATES: usize = 1 << 16;
 const WAYS: usize = 1 << 17;
-const NONE: u32 = u32::MAX;
 
 /// Instructions of a block. With the most cycles that one can take they bound how long it is.
 const LONGEST_BLOCK: u8 = 32;
 /// A block of the most instructions, each with 16 accesses of 4 cycles; one with more counts twice.
 pub const MOST_CYCLES: u64 = 64 * LONGEST_BLOCK as u64;
-
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u16(&mut self, value: u16) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
-    }
-}
 
 /// Instructions that are decoded together: up to a branch, or as many as can be timed at once.
 #[derive(Clone, Copy, Debug)]
@@ -209,12 +169,9 @@ pub struct Pipeline {
 /// Ways of blocks through the pipeline: they hold for the code that there is, under some conditions.
 #[derive(Default)]
 struct Findings {
-    /// Each with the number of another that has the same hash.
-    states: Vec<(State, u32)>,
-    /// By hash.
-    numbers: HashMap<u64, u32, BuildHasherDefault<Mixer>>,
+    states: Numbers<State>,
     ways: Vec<Way>,
-    index: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
+    index: Map<Key, u32>,
     queries: Vec<Query>,
 }
 
@@ -436,7 +393,7 @@ impl Pipeline {
 
     fn put_in_state(&mut self) {
         if !self.fresh {
-            self.simulation.state = self.found.states[self.state as usize].0;
+            self.simulation.state = self.found.states.value(self.state);
             self.fresh = true;
         }
     }
@@ -463,24 +420,6 @@ impl Pipeline {
         memory.forget_blocks();
         self.blocks.clear();
         self.entries.truncate(APART as usize + 1);
-    }
-
-    fn number(&mut self) -> u32 {
-        let state = &self.simulation.state;
-        let hash = BuildHasherDefault::<Mixer>::default().hash_one(state);
-        let first = self.found.numbers.get(&hash).copied().unwrap_or(NONE);
-        let mut number = first;
-        while number != NONE {
-            let (other, next) = &self.found.states[number as usize];
-            if other == state {
-                return number;
-            }
-            number = *next;
-        }
-        let number = self.found.states.len() as u32;
-        self.found.states.push((*state, first));
-        self.found.numbers.insert(hash, number);
-        number
     }
 
     // Blocks.
@@ -784,11 +723,11 @@ impl Pipeline {
 
     fn simulate(&mut self, mut key: Key, memory: &Memory) {
         self.put_in_state();
-        if self.found.states.len() + 2 > STATES || self.found.ways.len() == WAYS {
+        if self.found.states.count() + 2 > STATES || self.found.ways.len() == WAYS {
             self.forget();
         }
         if self.state == NONE {
-            key.from = self.number();
+            key.from = self.found.states.number(&self.simulation.state);
         }
         let (now, events) = (self.simulation.now, self.simulation.events);
         self.simulation
@@ -804,7 +743,7 @@ impl Pipeline {
             self.state = NONE;
             return;
         }
-        self.state = self.number();
+        self.state = self.found.states.number(&self.simulation.state);
         let log = &self.simulation.memory.log;
         let number = self.found.ways.len() as u32;
         self.found.ways.push(Way {

@@ -94,6 +94,20 @@ impl Observer {
         }
     }
 
+    /// The stack pointer moves. It does not, and nothing is noted, where the stack would grow past its
+    /// limit.
+    #[inline]
+    pub fn moves_stack(&mut self, before: u32, sp: u32) -> bool {
+        if sp < self.stack_low {
+            if sp < self.stack_limit && before >= self.stack_limit {
+                return false;
+            }
+            self.stack_low = sp;
+        }
+        self.control_low = self.control_low.min(sp);
+        true
+    }
+
     /// Forget all calls.
     pub fn forget(&mut self) {
         self.frames.clear();

@@ -7,11 +7,16 @@ use joulemark_kernel::lines::{Lines as MemoryLines, Reader, Settings};
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
+use crate::blocks::Blocks;
 use crate::bus::{Bus, Control, Lines};
 use crate::csr::{Csrs, Identity};
 use crate::memory::{Memory, Region};
 use crate::prefetch::Prefetch;
 use crate::secrets::{Before, Secrets};
+
+/// Registers by number: 0 stays 0, and [`SINK`](crate::decode::SINK) takes what is written to it. There
+/// are as many as a number of six bits can name.
+pub(crate) type Registers = [u32; 64];
 
 /// The stack pointer's number.
 pub(crate) const SP: usize = 2;
@@ -62,12 +67,12 @@ pub struct Core<B: Bus> {
     /// The memory that answers late, and its number.
     pub(crate) reader: Option<Box<Reader>>,
     pub(crate) late: usize,
-    /// Registers; 0 stays 0, and the last one takes what is written to it.
-    pub(crate) registers: [u32; 33],
+    pub(crate) registers: Registers,
     pub(crate) pc: u32,
     /// The cycle in which the next instruction is in the execution stage at the earliest.
     pub(crate) now: u64,
     pub(crate) prefetch: Prefetch,
+    pub(crate) blocks: Blocks,
     pub(crate) csrs: Csrs,
     pub(crate) stop_on_fault: bool,
 
@@ -125,10 +130,11 @@ impl<B: Bus> Core<B> {
                 .iter()
                 .map(|&region| Memory::new(region))
                 .collect(),
-            registers: [0; 33],
+            registers: [0; 64],
             pc: 0,
             now: 0,
             prefetch: Prefetch::default(),
+            blocks: Blocks::default(),
             csrs: Csrs::new(config.identity),
             stop_on_fault: config.stop_on_fault,
             access_until: 0,
@@ -159,7 +165,7 @@ impl<B: Bus> Core<B> {
     /// Reset, and start at an address: the fetch of its instruction takes one cycle, and counters of
     /// the machine continue.
     pub fn reset(&mut self, pc: u32) {
-        self.registers = [0; 33];
+        self.registers = [0; 64];
         self.csrs = Csrs::new(self.csrs.identity);
         self.is_protected = false;
         self.prefetch = Prefetch::default();
@@ -290,6 +296,7 @@ impl<B: Bus> Core<B> {
         if !self.breakpoints.contains(&address) {
             self.breakpoints.push(address);
             self.stop_at(address, true);
+            self.blocks.end_before(address);
         }
     }
 

@@ -57,6 +57,16 @@ fn signed(value: u32, bits: u32) -> i32 {
 }
 
 impl Kind {
+    /// Whether an instruction is a plain load.
+    pub fn loads(self) -> bool {
+        self >= Self::Lb && self <= Self::Lhu
+    }
+
+    /// Whether an instruction is a plain store.
+    pub fn stores(self) -> bool {
+        self >= Self::Sb && self <= Self::Sw
+    }
+
     /// Whether an instruction may jump.
     pub fn jumps(self) -> bool {
         self >= Self::Jal && self <= Self::Bgeu || self == Self::FenceI

@@ -38,9 +38,11 @@
 //! CM.POPRET, which this version of the core gets wrong.
 //!
 //! # Speed
-//! Instructions are decoded once. `plain.rs` runs plain ones as long as nothing is due; `step.rs` can
-//! do all. The front end is stepped cycle by cycle in both.
+//! Instructions are decoded once. `plain.rs` runs blocks of plain ones as long as nothing is due, which
+//! `blocks.rs` times once for each state of the pipeline that they are entered in, stepping the front
+//! end cycle by cycle; `step.rs` can do all.
 
+mod blocks;
 mod bus;
 mod compute;
 mod core;

@@ -25,8 +25,10 @@ pub struct Region {
     pub kind: RegionKind,
 }
 
+/// Bytes of FENCE.I, of which a jump before it knows.
+const FENCE_BYTES: usize = 4;
 /// How far before a changed byte what is decoded may begin: a long instruction, and FENCE.I behind it.
-const BEHIND: usize = 7;
+const BEHIND: usize = 3 + FENCE_BYTES;
 /// Bytes among which one note says whether any has been decoded.
 const PAGE: u32 = 64;
 
@@ -40,6 +42,8 @@ pub(crate) struct Memory {
     has_code: Vec<bool>,
     /// Offsets of instructions that are decoded each time.
     stops: Vec<usize>,
+    /// A decoded instruction was overwritten since this was last taken.
+    has_changed: bool,
 }
 
 impl Memory {
@@ -51,6 +55,7 @@ impl Memory {
             ops: Vec::new(),
             has_code: vec![false; (region.size / PAGE + 2) as usize],
             stops: Vec::new(),
+            has_changed: false,
         }
     }
 
@@ -119,11 +124,28 @@ impl Memory {
         let first = at.saturating_sub(BEHIND);
         if self.has_code[first / PAGE as usize] || self.has_code[(at + count) / PAGE as usize] {
             for op in first / 2..=(at + count - 1) / 2 {
-                if let Some(op) = self.ops.get_mut(op) {
-                    op.kind = Kind::Undecoded;
+                let Some(decoded) = self.ops.get_mut(op) else {
+                    break;
+                };
+                let behind = if decoded.kind.jumps() { FENCE_BYTES } else { 0 };
+                let end = 2 * (op + usize::from(decoded.size)) + behind;
+                if decoded.kind != Kind::Undecoded && end > at {
+                    decoded.kind = Kind::Undecoded;
+                    self.has_changed = true;
                 }
             }
         }
+    }
+
+    /// Whether a decoded instruction was overwritten.
+    #[inline]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// The same since this was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     /// The decoded instruction at an address; none of that kind if there is none.
@@ -160,7 +182,7 @@ impl Memory {
         };
         let mut op = decode(word);
         let behind = at + 2 * usize::from(op.size);
-        let is_fence = self.bytes.get(behind..behind + 4) == Some(&FENCE_I.to_le_bytes());
+        let is_fence = self.bytes.get(behind..behind + FENCE_BYTES) == Some(&FENCE_I.to_le_bytes());
         op.before_fence = op.kind.jumps() && is_fence;
         if !self.stops.contains(&at) {
             if self.ops.is_empty() {
@@ -170,6 +192,11 @@ impl Memory {
             self.has_code[at / PAGE as usize] = true;
         }
         Some(op)
+    }
+
+    /// Whether the instruction at an offset is decoded each time.
+    pub fn stops_at(&self, at: usize) -> bool {
+        self.stops.contains(&at)
     }
 
     /// Decode the instruction at an offset each time, or once again: then it is none of those that run

@@ -5,7 +5,7 @@
 
 /// A fetched word: which of its halfwords are part of the instruction stream (bit 0 is the lower
 /// one), and which belong to a branch that was predicted to be taken.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Word {
     halves: u8,
     predicted: u8,
@@ -17,7 +17,7 @@ const UPPER: u8 = 2;
 const DEPTH: u8 = 2;
 
 /// The branch that the predictor remembers: the last taken one that went backwards.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Remembered {
     address: u32,
     wide: bool,
@@ -86,6 +86,7 @@ const fn next_state(state: Plain, taken: u8) -> Plain {
 const NOWHERE: u32 = u32::MAX;
 
 /// The front end.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Prefetch {
     /// What it holds, if nothing in it is predicted; `None`: that is in the fields below.
     plain: Option<Plain>,
@@ -129,6 +130,28 @@ impl Default for Prefetch {
 }
 
 impl Prefetch {
+    /// The same without what is left over of earlier cycles and decides nothing.
+    pub fn settled(&self) -> Self {
+        let mut settled = *self;
+        if self.plain.is_some() {
+            let remembered = if self.branch_word == NOWHERE {
+                Remembered::default()
+            } else {
+                self.remembered
+            };
+            settled = Self {
+                plain: self.plain,
+                next: self.next,
+                branch_word: self.branch_word,
+                level: self.level,
+                remembered,
+                ..Self::default()
+            };
+        }
+        settled.queue[usize::from(settled.queued)..].fill(Word::default());
+        settled
+    }
+
     /// Halfwords that the decoder has.
     #[inline]
     pub fn level(&self) -> u8 {

@@ -18,7 +18,7 @@ use joulemark_kernel::shadows::Shadows;
 
 use crate::bus::Width;
 use crate::compute::is_taken;
-use crate::core::SP;
+use crate::core::{Registers, SP};
 use crate::decode::{Kind, Op, SINK};
 use crate::memory::Memory;
 use crate::step::{A0, A1, RA, saved};
@@ -35,7 +35,7 @@ const SIGN_SPREAD: u32 = 1;
 
 /// What the core holds before an instruction.
 pub(crate) struct Before<'a> {
-    pub registers: &'a [u32; 33],
+    pub registers: &'a Registers,
     pub memories: &'a [Memory],
     pub observer: &'a Observer,
     pub pc: u32,

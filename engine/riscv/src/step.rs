@@ -72,13 +72,10 @@ impl<B: Bus> Core<B> {
             let followed = self.observer.watching || self.secrets.is_some();
             if !followed && !self.is_protected {
                 let before = self.instructions;
-                let done = if digesting {
-                    self.run_plainly::<true>(until)
+                if digesting {
+                    self.run_plainly::<true>(until);
                 } else {
-                    self.run_plainly::<false>(until)
-                };
-                if let Err(fault) = done {
-                    return self.failed(fault);
+                    self.run_plainly::<false>(until);
                 }
                 // It may have come to the end, or to a breakpoint.
                 let has_moved = self.instructions != before;
@@ -508,7 +505,7 @@ impl<B: Bus> Core<B> {
 
     /// Whether an access is to a misaligned address.
     fn is_misaligned(&self, op: Op) -> bool {
-        let address = self.registers[usize::from(op.rs1 & 31)];
+        let address = self.registers[usize::from(op.rs1 & 63)];
         let mask = match op.kind {
             Kind::Lh | Kind::Lhu | Kind::Sh => 1,
             Kind::Lw | Kind::Sw | Kind::Lr | Kind::Sc => 3,
@@ -593,22 +590,17 @@ impl<B: Bus> Core<B> {
         if usize::from(rd) == SP {
             self.move_stack(value)?;
         }
-        self.registers[usize::from(rd & 63).min(32)] = value;
+        self.registers[usize::from(rd & 63)] = value;
         Ok(())
     }
 
     pub(crate) fn move_stack(&mut self, sp: u32) -> Done {
-        let observer = &mut self.observer;
-        observer.control_low = observer.control_low.min(sp);
-        if sp < observer.stack_low {
-            if sp < observer.stack_limit && self.registers[SP] >= observer.stack_limit {
-                let limit = observer.stack_limit;
-                let message = format!("the stack grows into data: it may use {limit:#010x} and up");
-                return Err(Box::new(
-                    Fault::new(FaultKind::StackOverflow, message).at(sp),
-                ));
-            }
-            observer.stack_low = sp;
+        if !self.observer.moves_stack(self.registers[SP], sp) {
+            let limit = self.observer.stack_limit;
+            let message = format!("the stack grows into data: it may use {limit:#010x} and up");
+            return Err(Box::new(
+                Fault::new(FaultKind::StackOverflow, message).at(sp),
+            ));
         }
         Ok(())
     }
@@ -624,8 +616,8 @@ impl<B: Bus> Core<B> {
         if WATCHED && !is_amo(op.kind) {
             self.follow(|secrets, before| secrets.before(before, op));
         }
-        let a = self.registers[usize::from(op.rs1 & 31)];
-        let b = self.registers[usize::from(op.rs2 & 31)].wrapping_add(op.imm as u32);
+        let a = self.registers[usize::from(op.rs1 & 63)];
+        let b = self.registers[usize::from(op.rs2 & 63)].wrapping_add(op.imm as u32);
         match op.kind {
             Kind::Undecoded | Kind::Illegal => return Ok(Outcome::Trap(ILLEGAL)),
             Kind::Auipc => self.set(op.rd, self.pc.wrapping_add(op.imm as u32))?,
@@ -668,7 +660,7 @@ impl<B: Bus> Core<B> {
                 if !self.lets_access(address, For::Writing) {
                     return Ok(Outcome::Trap(STORE_FAULT));
                 }
-                let value = self.registers[usize::from(op.rs2 & 31)];
+                let value = self.registers[usize::from(op.rs2 & 63)];
                 self.store_data::<WATCHED>(address, value, width)?;
             }
             Kind::Lr | Kind::Sc => return self.exclusive::<WATCHED>(op, a),
@@ -698,7 +690,7 @@ impl<B: Bus> Core<B> {
             Kind::Beq | Kind::Bne | Kind::Blt | Kind::Bge | Kind::Bltu | Kind::Bgeu => {
                 let target = self.pc.wrapping_add(op.imm as u32);
                 if self.has_jumped {
-                    let taken = is_taken(op.kind, a, self.registers[usize::from(op.rs2 & 31)]);
+                    let taken = is_taken(op.kind, a, self.registers[usize::from(op.rs2 & 63)]);
                     return Ok(Outcome::Jump(if taken { target } else { next }));
                 }
                 if let Some(target) = self.jump_target(op, next, predicted != 0) {

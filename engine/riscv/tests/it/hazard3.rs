@@ -1,6 +1,6 @@
 //! Cycles and state of generated programs, equal to those of Hazard3's RTL (`docs/riscv.md`).
 
-use crate::programs::{Outcome, digest, generate, run};
+use crate::programs::{LONGEST, Outcome, Random, generate, look, overwriting, run};
 
 /// Of each program from number 1 on, the cycles (`-` for one that does not end) and a hash of its
 /// state.
@@ -33,11 +33,21 @@ fn generated_programs_take_the_cycles_of_the_rtl_and_leave_its_state() {
     assert!(ended > 1900, "{ended} programs end");
 }
 
+/// Blocks that were timed once take as long, and do the same, as their instructions one by one.
 #[test]
-fn the_digest_of_addresses_is_the_same_instruction_by_instruction() {
-    for number in 1..1000 {
-        let program = generate(number);
-        let found = [false, true].map(|one_by_one| digest(&program, one_by_one));
-        assert_eq!(found[0], found[1], "program {number}");
+fn a_program_is_the_same_in_whatever_pieces_it_is_run() {
+    for number in 5001..6000 {
+        let program = if number % 5 == 0 {
+            overwriting(number)
+        } else {
+            generate(number)
+        };
+        let mut random = Random::new(number);
+        let digests = number % 2 == 0;
+        let stepped = look(&program, || 1, digests, false);
+        let whole = look(&program, || LONGEST, digests, false);
+        assert_eq!(whole, stepped, "program {number}, in whole");
+        let pieces = look(&program, || 1 + random.below(60), digests, true);
+        assert_eq!(pieces, stepped, "program {number}, in pieces");
     }
 }

@@ -221,20 +221,76 @@ pub fn run(program: &Program) -> Result<Outcome, Fault> {
     })
 }
 
-/// The cycles of a program, and the digest of its addresses; run instruction by instruction, or as
-/// it is otherwise.
-pub fn digest(program: &Program, one_by_one: bool) -> (u64, u64) {
+/// All that can be seen of a program that was run, whatever became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// How it ended, where its last instruction does not say that.
+    pub fault: Option<String>,
+    pub cycles: u64,
+    pub instructions: u64,
+    pub pc: u32,
+    pub registers: [u32; 31],
+    pub memory: Vec<u8>,
+    pub digest: u64,
+    pub stack_low: u32,
+}
+
+/// Run a program piece by piece, each so many cycles long. With breakpoints there is one now and
+/// then where it will come by soon.
+pub fn look(
+    program: &Program,
+    mut piece: impl FnMut() -> u32,
+    digests: bool,
+    breakpoints: bool,
+) -> Seen {
     let mut core = start(program);
-    if one_by_one {
-        let nowhere = 1;
-        core.set_breakpoint(nowhere);
+    if digests {
+        core.start_address_digest();
     }
-    core.start_address_digest();
-    core.run(Limits {
-        until: Some(Cycles(LONGEST.into())),
-        step_first: false,
-    });
-    (core.cycles().0, core.address_digest())
+    core.reset_stack_low();
+    let mut fault = None;
+    let mut breakpoint = None;
+    let mut step_first = false;
+    while core.bus.end.is_none() && core.cycles().0 < LONGEST.into() {
+        let length = piece();
+        if breakpoints {
+            if let Some(at) = breakpoint {
+                core.clear_breakpoint(at);
+            }
+            let at = core.pc().wrapping_add(length % 8 * 2);
+            core.set_breakpoint(at);
+            breakpoint = Some(at);
+        }
+        let exit = core.run(Limits {
+            until: Some(Cycles(LONGEST.min(core.cycles().0 as u32 + length).into())),
+            step_first,
+        });
+        step_first = matches!(exit, Exit::Breakpoint(_));
+        match exit {
+            Exit::Fault(found) => {
+                fault = Some(found.to_string());
+                break;
+            }
+            Exit::Asleep => break,
+            _ => {}
+        }
+    }
+    Seen {
+        fault,
+        cycles: core.cycles().0,
+        instructions: core.instructions(),
+        pc: core.pc(),
+        registers: std::array::from_fn(|index| core.register(index + 1)),
+        memory: [(DATA, 4 * DATA_WORDS), (CODE, CODE_SIZE)]
+            .into_iter()
+            .flat_map(|(start, size)| {
+                let bytes = core.read_memory(start, size as usize);
+                bytes.expect("it is there")
+            })
+            .collect(),
+        digest: core.address_digest(),
+        stack_low: core.stack_low(),
+    }
 }
 
 /// Pseudo-random numbers (Vigna, xorshift64*).
@@ -888,5 +944,43 @@ pub fn generate(number: u64) -> Program {
         registers,
         interrupt,
         waits,
+    }
+}
+
+/// A loop that overwrites one of its instructions in each turn, before or behind where it does so.
+pub fn overwriting(number: u64) -> Program {
+    const TURNS: u32 = 6;
+    let mut random = Random::new(number);
+    let [sum, word, base, both, turns] = [5, 6, 7, 8, 9];
+    let [one, three] = [1, 3].map(|step| i(step, sum, 0, sum, 0x13));
+    let length = 2 + random.below(90);
+    let (from, to) = (random.below(length), random.below(length));
+    let mut code: Vec<u32> = vec![one; length as usize];
+    code[from as usize] = s(4 * to as i32, word, base, 2);
+    if to == from {
+        code.push(one);
+    }
+    let back = -4 * (code.len() as i32 + 2);
+    code.extend([
+        r(0, both, word, 4, word, 0x33),
+        i(-1, turns, 0, turns, 0x13),
+        b(back, 0, turns, 1),
+        END | turns << 7 | 0x37,
+        s(0, 0, turns, 2),
+        j(0, 0),
+    ]);
+    let mut registers = [0; 31];
+    for (register, value) in [
+        (word, three),
+        (base, CODE),
+        (both, one ^ three),
+        (turns, TURNS),
+    ] {
+        registers[register as usize - 1] = value;
+    }
+    Program {
+        code,
+        registers,
+        ..Program::default()
     }
 }
