@@ -43,11 +43,6 @@ def summarise(values: Sequence[float], *, deterministic: bool) -> Summary:
     return Summary(count, mean, low, high, deviation, half_width, exact=False)
 
 
-def deviation_of(half_width: float, count: int) -> float:
-    """Return the standard deviation of samples whose mean has this 95% confidence interval."""
-    return half_width / _half_widths(count)
-
-
 def _half_widths(count: int) -> float:
     """Return the half width of the interval in standard deviations of a sample."""
     # Two-sided Student's t, because the variance is estimated from few samples.

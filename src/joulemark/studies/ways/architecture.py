@@ -1,9 +1,10 @@
 """A security architecture's modules, as `joulemark architecture` prices them."""
 
+import math
 from collections.abc import Iterator, Sequence
+from statistics import fmean, variance
 from typing import Literal
 
-from joulemark.analysis.statistics import deviation_of
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.architectures import load_architecture
@@ -19,9 +20,10 @@ from joulemark.subjects.architecture.measure import Pricing, parsed_wire
 _SEED = 1
 _REPETITIONS, _EXECUTIONS = 10, 20
 _DEVIATION = "deviation"
+_READINGS, _STEP_S = 20, 32e-6
+"""What a deviation is of: so many times, read by a timer of such steps."""
 _SI = {
     "time": 1e-12,
-    _DEVIATION: 1e-12,
     "energy_gross": 1e-9,
     "power_by_time": 1e-9,
     "radio_energy": 1e-9,
@@ -52,7 +54,7 @@ class Asked(datafile.DataModel):
         "radio_energy",
         "deviation",
     ]
-    """`deviation` is that of the time, over the repetitions' means."""
+    """`deviation` is what 20 single times deviate by, read by a timer of 32 us."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
@@ -103,11 +105,18 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
 
 
 def _deviation(record: Record[ArchitectureSubject]) -> float | None:
-    """Return the standard deviation of the repetitions' mean times, by the board's own timer."""
-    time = record.quantity("timer_time")
-    if time is None or time.half_width is None:
+    """Return the deviation of single times as a coarse timer reads them, expected over its phase.
+
+    A time of n + f steps is read as n steps, or with a probability of f as one more.
+    """
+    if record.samples is None or len(record.samples) < _READINGS:
         return None
-    return deviation_of(time.half_width, _REPETITIONS)
+    steps = [
+        int(sample["window_cycles"]) / record.provenance.clock_hz / _STEP_S
+        for sample in record.samples[:_READINGS]
+    ]
+    parts = [step % 1 for step in steps]
+    return _STEP_S * math.sqrt(variance(steps) + fmean(f * (1 - f) for f in parts))
 
 
 def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:
