@@ -9,12 +9,14 @@ import pytest
 
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.networks import made
+from joulemark.errors import JoulemarkError
 from joulemark.images import build_program
 from joulemark.measure.pool import Processes
+from joulemark.meters.model import ModelMeter
 from joulemark.project import FIRMWARE, ROOT
 from joulemark.records.store import Store
 from joulemark.runners.network import RunningNetwork
-from joulemark.runners.pair import PairRun, run_pair
+from joulemark.runners.pair import Observed, PairRun, run_pair
 from joulemark.studies.ways import Bench, pair
 
 if TYPE_CHECKING:
@@ -265,3 +267,10 @@ def test_a_study_asks_for_a_pair() -> None:
     assert values[4:] == [None, None]
     assert "no window 'c'" in found[questions[4]].how
     assert "a message fits a frame" in found[questions[5]].how
+
+
+@pytest.mark.parametrize("text", ["wrong ", "right a", "", "no radio"])
+def test_what_is_not_right_or_not_complete_gives_no_number(text: str) -> None:
+    seen = Observed(text=f"{text}\0", edges=(), power={}, profile=None)
+    with pytest.raises(JoulemarkError, match="board 2 says"):
+        list(pair._windows(seen, 2, ModelMeter(load_board("telosb"))))
