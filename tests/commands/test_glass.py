@@ -506,6 +506,12 @@ def test_the_serial_line_shows_and_takes(images: dict[str, str]) -> None:
     port = boards.load_board("telosb").serial.port
     found = json.loads(joulemark(*asked, "--json", "--input", f"{port}={text}").stdout)
     assert "protocol=" in found["serial"][port.upper()]
+    # The program has its serial line by then and sleeps; nothing but the line wakes it.
+    late = joulemark(*asked, "--json", "--input", f"{port}@200ms={text}").stdout
+    assert "protocol=" in json.loads(late)["serial"][port.upper()]
+    # The end comes before the input.
+    never = json.loads(joulemark(*asked, "--json", "--input", f"{port}@2s={text}").stdout)
+    assert (never["serial"], never["cycles"] >= 4_000_000) == ({}, True)
 
 
 def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
@@ -583,6 +589,9 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
         (("--chip", "msp430f1611", "--input", "uart9=x"), "names no port"),
         (("--chip", "msp430f1611", "--input", r"usart1=\x"), "has an escape that is no byte"),
         (("--chip", "msp430f1611", "--input", r"usart1=\u20ac"), "has an escape that is no byte"),
+        (("--chip", "msp430f1611", "--input", "usart1@soon=x"), "'soon' is not a time"),
+        (("--chip", "msp430f1611", "--input", "usart1@=x"), "'' is not a time"),
+        (("--chip", "msp430f1611", "--gdb", ":3333", "--input", "usart1@1s=x"), "no time"),
         (("--chip", "msp430f1611", "--from", "nowhere"), "nowhere"),
         (
             ("--chip", "msp430f1611", "--max-cycles", "9", "--vcd", "/proc/x.vcd"),

@@ -35,8 +35,9 @@ class ShownOptions:
         str | None,
         typer.Option(
             "--input",
-            metavar="PORT=TEXT",
-            help="Sent to a serial port; PORT=- is what is typed or piped in.",
+            metavar="PORT[@TIME]=TEXT",
+            help="Sent to a serial port, at the start or at a time such as 20ms; PORT=- is what is"
+            " typed or piped in.",
         ),
     ] = None
     vcd: Annotated[
@@ -78,6 +79,9 @@ class ShownOptions:
             check_power(self.power, board)
         if self.gdb is not None:
             _ = self.address
+            if "@" in (self.uart_input or "").partition("=")[0]:
+                what = "a debugger decides when the program runs, so input has no time"
+                raise InputError(what, "--input", "write PORT=- and type it")
 
     def write(self, machine: "Machine", board: "Board | None", name: str, start_ps: int) -> None:
         """Write the files that were asked for.
@@ -124,11 +128,11 @@ class Wires:
 
     Args:
         machine: the program's.
-        given: `PORT=TEXT`, or `PORT=-` for standard input; None for nothing.
+        given: `PORT=TEXT`, `PORT@TIME=TEXT`, or `PORT=-` for standard input; None for nothing.
         quiet: collect the output instead of showing it.
 
     Raises:
-        InputError: there is no such port, or the text has an invalid escape.
+        InputError: there is no such port or time, or the text has an invalid escape.
     """
 
     slice_cycles = _SLICE_CYCLES
@@ -138,17 +142,25 @@ class Wires:
         self._quiet = quiet
         self._sent: dict[str, bytes] = defaultdict(bytes)
         self._typed_to: str | None = None
+        self.due_ps: int | None = None
+        self._waiting: tuple[str, bytes] | None = None
         self._shown = False
         if given is not None:
-            named, equals, text = given.partition("=")
+            where, equals, text = given.partition("=")
+            named, at, time = where.partition("@")
             port = {name.lower(): name for name in machine.serial_ports}.get(named.lower())
             if not equals or port is None:
-                mend = f"write PORT=TEXT with {', '.join(machine.serial_ports)}"
+                mend = f"write PORT=TEXT or PORT@TIME=TEXT with {', '.join(machine.serial_ports)}"
                 raise InputError(f"{given!r} names no port", "--input", mend)
-            if text == "-":
+            if text == "-" and not at:
                 self._typed_to = port
-            else:
+            elif not at:
                 machine.serial_write(port, _bytes(text))
+            else:
+                from joulemark.catalogue.networks import picoseconds, seconds
+
+                self.due_ps = picoseconds(seconds(time, "--input"))
+                self._waiting = port, _bytes(text)
 
     def sent(self) -> list[tuple[str, bytes]]:
         """Return the bytes sent on each port, and through semihosting as "semihosting"."""
@@ -156,6 +168,9 @@ class Wires:
 
     def pump(self) -> None:
         """Carry whatever is pending, in both directions."""
+        if self._waiting and self.due_ps is not None and self._machine.time_ps >= self.due_ps:
+            self._machine.serial_write(*self._waiting)
+            self.due_ps = self._waiting = None
         for port in self._machine.serial_ports:
             self._show(port, self._machine.serial_read(port))
         while self._typed_to and ready.to_read(sys.stdin.fileno(), 0):

@@ -22,6 +22,8 @@ class Wires(Protocol):
 
     slice_cycles: int
     """Cycles between two pumps."""
+    due_ps: int | None
+    """When there is input; None if none is known of."""
 
     def pump(self) -> None:
         """Carry whatever is pending."""
@@ -45,16 +47,21 @@ def run_machine(
 
     end = machine.cycles + max_cycles
     while True:
+        due_ps = None if wires is None else wires.due_ps
         slice_cycles = _SLICE_CYCLES if wires is None else wires.slice_cycles
         budget = min(slice_cycles, end - machine.cycles)
         try:
-            stop = machine.run(until=until, until_asleep=True, max_cycles=budget)
+            stop = machine.run(
+                until=until, until_asleep=due_ps is None, until_ps=due_ps, max_cycles=budget
+            )
         except EngineError as error:
             raise InputError(str(error), "--stop-at") from error
         if wires is not None:
             wires.pump()
             if wires.semihosted(stop):
                 continue
+        if due_ps is not None and stop.reason == "time":
+            continue
         if stop.reason != "cycles" or machine.cycles >= end:
             return stop
 
