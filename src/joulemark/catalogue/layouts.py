@@ -286,7 +286,7 @@ def _name(layout: str, folder: Path) -> str:
 def _places(folder: Path, primitive: Primitive, name: str, *, of: str) -> tuple[Path, Path]:
     """Return the folder for `--source`, and that of an implementation of an algorithm in it."""
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
-    made = BUILD / "layouts" / f"{folder.parent.name}-{folder.name}-{of}-{digest}"
+    made = BUILD / "layouts" / f"{name}-{of}-{digest}"
     return made, made / primitive.path / name
 
 
