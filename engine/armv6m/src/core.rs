@@ -7,10 +7,14 @@ use joulemark_kernel::lines::{Lines, Reader};
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Cycles, Fault, Observer};
 
+use crate::blocks::Blocks;
 use crate::flags::Flags;
 use crate::memory::{Memory, Region};
 use crate::secrets::{Before, Secrets};
 use crate::system::System;
+
+/// R0 to R14, and from place 15 on zeros; as many as five bits can number.
+pub(crate) type Registers = [u32; 32];
 
 pub(crate) const SP: usize = 13;
 pub(crate) const LR: usize = 14;
@@ -86,8 +90,7 @@ pub struct Core<B: Bus> {
     pub(crate) reader: Option<Box<Reader>>,
     /// The number of the memory that is read so.
     pub(crate) late_memory: usize,
-    /// R0 to R14, and one that is always 0 in place 16.
-    pub(crate) r: [u32; 17],
+    pub(crate) r: Registers,
     /// The stack pointer that is not in use.
     pub(crate) other_sp: u32,
     pub(crate) pc: u32,
@@ -111,6 +114,7 @@ pub struct Core<B: Bus> {
     pub(crate) slept_since: u64,
     pub(crate) sleep_cycles: u64,
     pub(crate) instructions: u64,
+    pub(crate) blocks: Blocks,
     pub(crate) breakpoints: Vec<u32>,
     pub(crate) observer: Observer,
     /// The fault whose handler is running.
@@ -132,7 +136,7 @@ impl<B: Bus> Core<B> {
             late_memory: late_memory.unwrap_or(usize::MAX),
             bus,
             memories: regions.map(|&region| Memory::new(region)).collect(),
-            r: [0; 17],
+            r: [0; 32],
             other_sp: 0,
             pc: 0,
             flags: Flags::of(0),
@@ -155,6 +159,7 @@ impl<B: Bus> Core<B> {
             slept_since: 0,
             sleep_cycles: 0,
             instructions: 0,
+            blocks: Blocks::default(),
             breakpoints: Vec::new(),
             observer: Observer::default(),
             handled: None,
@@ -167,7 +172,7 @@ impl<B: Bus> Core<B> {
     pub fn reset(&mut self, vectors: u32, stack_pointer: u32, entry: u32) {
         self.system.reset();
         self.system.vtor = vectors;
-        self.r = [0; 17];
+        self.r = [0; 32];
         self.r[SP] = stack_pointer & !3;
         self.r[LR] = u32::MAX;
         self.other_sp = 0;

@@ -105,6 +105,11 @@ impl Kind {
 }
 
 impl Op {
+    /// Whether control goes elsewhere behind it.
+    pub const fn jumps(self) -> bool {
+        self.kind as u8 >= Kind::BranchIf as u8 && self.kind as u8 <= Kind::Blx as u8
+    }
+
     /// Whether it loads or stores a list of registers.
     pub const fn is_multiple(self) -> bool {
         matches!(self.kind, Kind::Ldm | Kind::Stm | Kind::Push | Kind::Pop)

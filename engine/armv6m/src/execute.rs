@@ -69,12 +69,15 @@ impl<B: Bus> Core<B> {
             }
         }
         let limit = if *leave { self.now + 1 } else { until };
-        let watched = self.observer.watching || self.observer.digesting || self.secrets.is_some();
+        let digesting = self.observer.digesting;
+        let followed = self.observer.watching || self.secrets.is_some();
+        let watched = followed || digesting;
         let pc = self.pc;
         let reader = self.reader.as_ref().filter(|reader| reader.is_slow());
-        let late = reader.is_some_and(|reader| watched || *leave || reader.has(pc));
+        let late = reader.is_some_and(|reader| followed || *leave || reader.has(pc));
         let done = match (watched, late) {
-            (false, false) if !*leave => self.run_plainly(limit),
+            (_, false) if !followed && !*leave && digesting => self.run_plainly::<true>(limit),
+            (_, false) if !followed && !*leave => self.run_plainly::<false>(limit),
             (false, false) => self.execute::<false, false>(limit, *leave),
             (false, true) => self.execute::<false, true>(limit, *leave),
             (true, false) => self.execute::<true, false>(limit, *leave),
@@ -90,17 +93,15 @@ impl<B: Bus> Core<B> {
     /// Set the stack pointer.
     #[inline]
     pub(crate) fn move_sp(&mut self, value: u32) -> Result<(), Trap> {
-        let (value, before) = (value & !3, self.r[SP]);
-        let limit = self.observer.stack_limit;
-        if value < limit && before >= limit {
+        let value = value & !3;
+        if !self.observer.moves_stack(self.r[SP], value) {
+            let limit = self.observer.stack_limit;
             let what = format!("the stack grew to {value:#010x}, below its limit {limit:#010x}");
             return Err(Trap::Stop(Box::new(
                 Fault::new(FaultKind::StackOverflow, what).at(value),
             )));
         }
         self.r[SP] = value;
-        self.observer.stack_low = self.observer.stack_low.min(value);
-        self.observer.control_low = self.observer.control_low.min(value);
         Ok(())
     }
 
@@ -280,6 +281,7 @@ impl<B: Bus> Core<B> {
         limit: u64,
         leave: bool,
     ) -> Result<(), Trap> {
+        let followed = self.observer.watching || self.secrets.is_some();
         let mut code = usize::MAX;
         let mut start = 0;
         while self.now < limit && (self.now < self.check || leave) {
@@ -333,7 +335,7 @@ impl<B: Bus> Core<B> {
             // Code of other memory is run plainly.
             let pc = self.pc;
             if leave
-                || LATE && !WATCHED && !self.reader.as_ref().is_some_and(|reader| reader.has(pc))
+                || LATE && !followed && !self.reader.as_ref().is_some_and(|reader| reader.has(pc))
             {
                 break;
             }
@@ -348,8 +350,8 @@ impl<B: Bus> Core<B> {
         op: Op,
     ) -> Result<(), Trap> {
         let rd = usize::from(op.rd & 15);
-        let a = self.r[usize::from(op.rn).min(16)];
-        let b = self.r[usize::from(op.rm).min(16)].wrapping_add(op.imm);
+        let a = self.r[usize::from(op.rn & 31)];
+        let b = self.r[usize::from(op.rm & 31)].wrapping_add(op.imm);
         let next = self.pc.wrapping_add(op.size.into());
         let mut cycles = u64::from(op.cycles);
         match op.kind {

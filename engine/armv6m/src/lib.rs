@@ -31,6 +31,7 @@
 //! The addresses of instructions and data are digested where that is asked for, and secrets followed
 //! (`secrets.rs`).
 
+mod blocks;
 mod core;
 mod decode;
 mod exceptions;

@@ -35,6 +35,10 @@ pub struct Memory {
     pub ops: Vec<Op>,
     /// Whether a page has any.
     has_code: Vec<bool>,
+    /// The number of the block that begins at a halfword, plus one.
+    pub blocks: Vec<u32>,
+    /// A decoded instruction was forgotten since this was last taken.
+    has_changed: bool,
 }
 
 impl Memory {
@@ -46,6 +50,8 @@ impl Memory {
             bytes: vec![0; size],
             ops: Vec::new(),
             has_code: vec![false; size / PAGE + 2],
+            blocks: Vec::new(),
+            has_changed: false,
         }
     }
 
@@ -101,11 +107,28 @@ impl Memory {
         let first = at.saturating_sub(2);
         if self.has_code[first / PAGE] || self.has_code[(at + count) / PAGE] {
             for op in first / 2..=(at + count - 1) / 2 {
-                if let Some(op) = self.ops.get_mut(op) {
-                    op.kind = Kind::Undecoded;
+                let Some(decoded) = self.ops.get_mut(op) else {
+                    break;
+                };
+                let end = 2 * op + usize::from(decoded.size);
+                if decoded.kind != Kind::Undecoded && end > at {
+                    decoded.kind = Kind::Undecoded;
+                    self.has_changed = true;
                 }
             }
         }
+    }
+
+    /// Whether a decoded instruction was forgotten.
+    #[inline]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// The same since this was last asked.
+    #[inline]
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     /// The instruction at an even offset; `None` if it does not end inside.
@@ -123,6 +146,7 @@ impl Memory {
     pub fn prepare(&mut self) {
         if self.ops.is_empty() {
             self.ops = vec![Op::default(); self.bytes.len() / 2];
+            self.blocks = vec![0; self.bytes.len() / 2];
         }
     }
 

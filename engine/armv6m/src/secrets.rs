@@ -20,7 +20,7 @@ use joulemark_kernel::secrets::{
 };
 use joulemark_kernel::shadows::Shadows;
 
-use crate::core::{LR, PC, SP};
+use crate::core::{LR, PC, Registers, SP};
 use crate::decode::{Kind, Op};
 use crate::memory::Memory;
 use crate::system::bits;
@@ -39,7 +39,7 @@ const SPSEL: u32 = 2;
 
 /// What the core holds before an instruction.
 pub struct Before<'a> {
-    pub r: &'a [u32; 17],
+    pub r: &'a Registers,
     pub pc: u32,
     /// N, Z, C, V.
     pub flags: [bool; 4],

@@ -5,3 +5,4 @@ mod common;
 mod cycles;
 mod exceptions;
 mod lines;
+mod plain;
