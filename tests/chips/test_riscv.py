@@ -61,6 +61,31 @@ def test_both_compilers_make_verified_images(tmp_path: Path) -> None:
     assert all(record.status == "ok" for record in records)
 
 
+@pytest.mark.parametrize("board", ["raspberry-pi-pico", "raspberry-pi-pico-2"])
+def test_flash_is_a_condition_of_its_own_whose_cache_begins_cold(
+    board: str, tmp_path: Path
+) -> None:
+    case = ("--primitive", "sha-256", "--operation", "hash", "--size", "64")
+    clocks = ("--clock", "flash", "--clock", "max", "--implementation", "ref")
+    joulemark("run", *case, *clocks, "--board", board, folder=tmp_path)
+    with Store(tmp_path / "results" / "joulemark.db") as store:
+        found = {r.conditions.clock: r for r in of_primitives(store.records())}
+    assert {clock: r.status for clock, r in found.items()} == {"flash": "ok", "max": "ok"}
+    flash, sram = ({q.name: q.value for q in found[clock].quantities} for clock in ("flash", "max"))
+    # All of it fits into the cache.
+    assert flash["cycles"] == sram["cycles"]
+    assert flash["cycles_cold"] > 1.5 * flash["cycles"]
+    assert "cycles_cold" not in sram
+
+
+def test_an_image_in_flash_is_for_emulation_alone(tmp_path: Path) -> None:
+    board = ("--board", "raspberry-pi-pico-2", "--clock", "flash", "--implementation", "ref")
+    meter = ("--meter", "manual", "--resolution", "0.01", "--accuracy", "0.01")
+    case = ("--primitive", "sha-256", *board, *meter, "--runner", "serial", "--port", "none")
+    refused = joulemark("run", *case, folder=tmp_path, code=3)
+    assert "emulated, not run on the board" in refused.stderr
+
+
 def test_a_clock_and_a_baud_rate_that_cannot_be_made_are_refused() -> None:
     board = boards.load_board("raspberry-pi-pico-2")
     clock = board.clock_profile(None)

@@ -1,4 +1,4 @@
-/* From the entry to main. The image is in RAM as it was loaded. */
+/* From the entry to main. The image is in RAM as it was loaded, or in flash. */
     .section .text.start, "ax", %progbits
     .p2align 2
     .global start
@@ -7,6 +7,13 @@ start:
     la      sp, stack_top
     la      t0, unexpected_trap
     csrw    mtvec, t0
+#ifdef RUNS_FROM_FLASH
+    la      a0, data_start
+    la      a1, data_load
+    la      a2, data_end
+    sub     a2, a2, a0
+    call    memcpy
+#endif
     la      a0, bss_start
     li      a1, 0
     la      a2, bss_end

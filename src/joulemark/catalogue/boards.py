@@ -65,6 +65,8 @@ class Clock(datafile.DataModel):
     """The supply from which on the chip is rated for this frequency, where the board's is lower."""
     external_resistor: bool = False
     """MSP430x1xx: the DCO uses the board's R_OSC (DCOR = 1)."""
+    runs_from: Literal["flash"] | None = None
+    """The memory that the program is in, where that is not the board's usual one."""
 
     def accepts(self, hz: int) -> bool:
         """Return whether a core that runs at `hz` is within this profile's tolerance."""
@@ -282,6 +284,11 @@ class Board(datafile.DataModel):
     def accelerators(self) -> frozenset[str]:
         """Names of its accelerators."""
         return frozenset(engine.name for engine in self.accelerator)
+
+    def keeps_state(self, clock: str | None) -> bool:
+        """Return whether, at a clock profile, memories make times depend on earlier execution."""
+        is_cached = self.clock_profile(clock).runs_from is not None
+        return is_cached or chips.load_chip(self.chip).memories_keep_state
 
     def clock_profile(self, name: str | None) -> Clock:
         """Return a clock profile; the default one if no name is given.

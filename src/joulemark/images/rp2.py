@@ -11,6 +11,10 @@ _VCO_HZ = range(750_000_000, 1_600_000_001)
 _REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCR_H", "CR", "IMSC", "ICR")
 
 
+FLASH = "external-flash"
+"""The name of the memory that is the board's flash, behind its cache."""
+
+
 def _pll(crystal_hz: int, clock_hz: int) -> tuple[int, int, int]:
     """Find a feedback divider and two post-dividers, the fastest oscillator first."""
     pairs = [(first, second) for first in range(1, 8) for second in range(1, first + 1)]

@@ -79,7 +79,7 @@ class Emulated(BoardSession):
 
     def _measure(self, case: Case, trials: int) -> Outcome:
         repetitions = case.conditions.repetitions
-        keeps_state = self.chip.memories_keep_state
+        keeps_state = self.board.keeps_state(self.job.firmware.clock)
         if keeps_state or self._is_accelerated:
             # Boot for each case, so that its time does not depend on what was measured before: an
             # accelerator may have a clock and a state of its own.

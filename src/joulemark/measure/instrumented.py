@@ -3,7 +3,7 @@
 from statistics import fmean
 
 from joulemark.campaign.job import Job
-from joulemark.errors import LinkError, VerificationError
+from joulemark.errors import InputError, LinkError, VerificationError
 from joulemark.measure.metered import Line, Metered
 from joulemark.measure.session import BoardSession
 from joulemark.measure.window import Instrument
@@ -20,10 +20,16 @@ class Instrumented(Metered, BoardSession):
         job: the cases.
         instrument: measures them.
         port: the board's serial port.
+
+    Raises:
+        InputError: the clock profile is for emulation alone.
     """
 
     def __init__(self, job: Job, instrument: Instrument, port: str) -> None:
         super().__init__(job, instrument)
+        if self.clock.runs_from is not None:
+            what = f"images that run from {self.clock.runs_from} are emulated, not run on the board"
+            raise InputError(what, "--clock", "choose another of the board's clocks")
         self._port = port
 
     def _open_line(self) -> Line:

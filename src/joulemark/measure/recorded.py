@@ -83,7 +83,6 @@ def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provena
         seed: the seed of the random inputs.
         commit: the project's.
     """
-    chip = chips.load_chip(board.chip)
     return Provenance(
         seed=seed,
         host=host(),
@@ -93,7 +92,7 @@ def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provena
         board_digest=board.digest,
         chip_digest=chips.digest(board.chip),
         timing_note=accuracy.of_clock(board, clock),
-        memories_keep_state=chip.memories_keep_state,
+        memories_keep_state=board.keeps_state(clock),
         project_commit=commit,
         engine_version=engine_version(),
     )

@@ -1,7 +1,8 @@
 """Generate linker script and headers for the RP2350's RISC-V cores and a board.
 
-Programs run from SRAM. Code is in the second group of four banks and data in the first, so that an
-access to data never waits for one to code.
+Programs run from SRAM, or from flash where the clock profile says so. In SRAM, code is in the
+second group of four banks and data in the first, so that an access to data never waits for one to
+code.
 """
 
 from joulemark._engine import Chip
@@ -32,17 +33,20 @@ def board_header(board: Board, clock: Clock) -> str:
     return rp2.board_header(board, clock, _UART0_INTERRUPT)
 
 
-def linker_script(chip: Chip) -> str:
+def linker_script(chip: Chip, clock: Clock) -> str:
     """Generate the linker script from the chip's memory map.
 
     Raises:
         InputError: the chip does not have two memories for code and data.
     """
+    is_in_flash = clock.runs_from is not None
     at = chip.vectors.get("RESET", 0)
-    code = next((m for m in chip.memories if m.kind == "ram" and m.start == at), None)
+    places = (m.name == rp2.FLASH if is_in_flash else m.start == at for m in chip.memories)
+    code = next((m for m, is_place in zip(chip.memories, places, strict=True) if is_place), None)
     data = next((m for m in chip.memories if m.kind == "ram" and m.start != at), None)
     if code is None or data is None:
-        raise InputError("has no RAM for code where it starts, or none for data", chip.name)
+        raise InputError("has no memory for code where it starts, or none for data", chip.name)
+    constants, initial = ("code", "ram AT> code") if is_in_flash else ("ram", "ram")
     return f"""\
 ENTRY(start)
 MEMORY
@@ -62,12 +66,15 @@ SECTIONS
   .rodata : ALIGN(8) {{
     *(.rodata SORT_BY_ALIGNMENT(.rodata.*) .srodata .srodata.*)
     . = ALIGN(4);
-  }} > ram
-  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > ram
+  }} > {constants}
+  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > {constants}
   .data : ALIGN(8) {{
+    data_start = .;
     *(.data SORT_BY_ALIGNMENT(.data.*) .sdata .sdata.*)
     . = ALIGN(4);
-  }} > ram
+    data_end = .;
+  }} > {initial}
+  data_load = LOADADDR(.data);
   .bss (NOLOAD) : ALIGN(8) {{
     bss_start = .;
     *(.bss SORT_BY_ALIGNMENT(.bss.*) .sbss .sbss.* COMMON)
@@ -109,6 +116,8 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         flags = ("--target=riscv32-unknown-elf", *flags, lines, "-nostdlibinc")
     else:
         flags = (*flags, "-ffreestanding")
+    if clock.runs_from is not None:
+        flags = (*flags, "-DRUNS_FROM_FLASH")
     script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
     link = (linker.path, f"-march={_LIBRARIES}", "-mabi=ilp32", "-nostdlib")
     return Target(
@@ -118,7 +127,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         include_folders=(folder, folder / "libc"),
         sources=sources_in(folder),
         headers={"chip.h": target_headers.chip_header(chip), "board.h": board_header(board, clock)},
-        linker_script=linker_script(chip),
+        linker_script=linker_script(chip, clock),
         link=(*link, "-Wl,--no-warn-rwx-segments,--no-relax", *script),
         link_end=("-lgcc",),
         linker_version=linker.version,

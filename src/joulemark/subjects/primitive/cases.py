@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from joulemark import project
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import LOCAL, Firmware, Setup
-from joulemark.catalogue import boards, chips, instruction_sets
+from joulemark.catalogue import boards, instruction_sets
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
@@ -122,10 +122,9 @@ class _Target:
         """The family of its compilers."""
         return self.core if self.board is None else self.board.core
 
-    @property
-    def is_placed(self) -> bool:
-        """Whether its time depends on where in flash code lies."""
-        return self.board is not None and chips.load_chip(self.board.chip).memories_keep_state
+    def is_placed(self, clock: str) -> bool:
+        """Return whether its time depends on where in flash code lies."""
+        return self.board is not None and self.board.keeps_state(clock)
 
     @property
     def beside(self) -> Collection[str]:
@@ -230,14 +229,12 @@ def expand(
             if able(i)
         ]
         runs = runs or bool(implementations)
-        placed = [f"+{4 * n}" if n else "" for n in range(campaign.placements)]
-        for clock, compiler, opt, variant, (algorithm, implementation) in itertools.product(
-            target.clocks,
-            compilers,
-            campaign.opt,
-            placed if target.is_placed else [""],
-            implementations,
+        for clock, compiler, opt, number, (algorithm, implementation) in itertools.product(
+            target.clocks, compilers, campaign.opt, range(campaign.placements), implementations
         ):
+            if number and not target.is_placed(clock):
+                continue
+            variant = f"+{4 * number}" if number else ""
             firmware = Firmware(
                 board=target.board,
                 board_name=target.name,

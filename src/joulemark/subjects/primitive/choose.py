@@ -9,7 +9,7 @@ from typing import NamedTuple
 from joulemark.analysis.advice import service_of
 from joulemark.analysis.choice import Answer, Demands, Option, Question, lacking
 from joulemark.campaign.options import checked
-from joulemark.catalogue import boards, chips, instruction_sets, kinds
+from joulemark.catalogue import boards, instruction_sets, kinds
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, library
@@ -110,7 +110,7 @@ def check(asked: Question, demands: Demands) -> None:
     Raises:
         InputError: the chip's memories keep state, so that addresses decide its time.
     """
-    if demands.time_alone and chips.load_chip(asked.board.chip).memories_keep_state:
+    if demands.time_alone and asked.board.keeps_state(asked.clock):
         what = f"{asked.board.chip} has a cache or line buffers: addresses decide its time"
         raise InputError(what, "--time-alone", "give --constant-time")
 

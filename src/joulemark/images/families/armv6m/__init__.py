@@ -47,7 +47,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         include_folders=(folder, own, folder / "libc"),
         sources=tuple(s for s in sources_in(folder) if s.parent in (folder, own)),
         headers={"chip.h": target_headers.chip_header(chip), "board.h": header},
-        linker_script=series.linker_script(chip),
+        linker_script=series.linker_script(chip, clock),
         link=(linker.path, *core, "-nostdlib", "-Wl,--no-warn-rwx-segments", *script),
         link_end=("-lc", "-lgcc"),
         linker_version=linker.version,

@@ -1,7 +1,7 @@
 """Raspberry Pi RP2040.
 
-Programs run from the SRAM whose banks take turns word by word. One core runs, so that no access
-waits for another's.
+Programs run from the SRAM whose banks take turns word by word, or from flash where the clock
+profile says so. One core runs, so that no access waits for another's.
 """
 
 from joulemark._engine import Chip
@@ -11,6 +11,10 @@ from joulemark.images import rp2
 
 _EXCEPTIONS = 48
 """Entries of the vector table: those of the core, and 32 interrupts (ARM DDI 0419E, B1.5.3)."""
+
+_BOOT2_BYTES = 256
+"""Flash begins with what the boot ROM runs first to set flash up (RP2040 data sheet, 2.8.1); the
+image does without it."""
 
 
 def board_header(board: Board, clock: Clock, serial_interrupt: int) -> str:
@@ -22,22 +26,30 @@ def board_header(board: Board, clock: Clock, serial_interrupt: int) -> str:
     return rp2.board_header(board, clock, serial_interrupt)
 
 
-def linker_script(chip: Chip) -> str:
+def linker_script(chip: Chip, clock: Clock) -> str:
     """Generate the linker script from the chip's memory map and vectors.
 
     Raises:
-        InputError: the chip has no RAM that begins with its vectors.
+        InputError: the chip has no RAM that begins with its vectors, or no flash.
     """
     first = chip.vectors.get("RESET", 0) - 4
     ram = next((m for m in chip.memories if m.kind == "ram" and m.start == first), None)
     if ram is None:
         raise InputError("has no RAM at its vectors", f"chip {chip.name}")
+    code, initial, flash = "ram", "ram", ""
+    if clock.runs_from is not None:
+        place = next((m for m in chip.memories if m.name == rp2.FLASH), None)
+        if place is None:
+            raise InputError("has no flash to run from", f"chip {chip.name}")
+        start, size = place.start + _BOOT2_BYTES, place.size - _BOOT2_BYTES
+        code, initial = "flash", "ram AT> flash"
+        flash = f"\n  flash (rx) : ORIGIN = {start:#010x}, LENGTH = {size:#x}"
     vectors = "\n".join(["    LONG(unexpected_interrupt | 1)"] * (_EXCEPTIONS - 2))
     return f"""\
 ENTRY(start)
 MEMORY
 {{
-  ram (rwx) : ORIGIN = {ram.start:#010x}, LENGTH = {ram.size:#x}
+  ram (rwx) : ORIGIN = {ram.start:#010x}, LENGTH = {ram.size:#x}{flash}
 }}
 SECTIONS
 {{
@@ -47,23 +59,23 @@ SECTIONS
     LONG(stack_top)
     LONG(start | 1)
 {vectors}
-  }} > ram
+  }} > {code}
   .text : ALIGN(256) {{
     KEEP(*(.text.start))
     *-harness-harness_c.o(.text.window*)
     *(.text SORT_BY_ALIGNMENT(.text.*))
-  }} > ram
+  }} > {code}
   .rodata : ALIGN(8) {{
     *(.rodata SORT_BY_ALIGNMENT(.rodata.*))
     . = ALIGN(4);
-  }} > ram
-  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > ram
+  }} > {code}
+  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > {code}
   .data : ALIGN(8) {{
     data_start = .;
     *(.data SORT_BY_ALIGNMENT(.data.*))
     . = ALIGN(4);
-  }} > ram
-  data_load = data_start;
+  }} > {initial}
+  data_load = LOADADDR(.data);
   data_bytes = SIZEOF(.data);
   .bss (NOLOAD) : ALIGN(8) {{
     bss_start = .;

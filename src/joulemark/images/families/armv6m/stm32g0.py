@@ -51,7 +51,7 @@ def board_header(board: Board, clock: Clock, serial_interrupt: int) -> str:
     return header(defines)
 
 
-def linker_script(chip: Chip) -> str:
+def linker_script(chip: Chip, _clock: Clock) -> str:
     """Generate the linker script from the chip's memory map and vectors.
 
     Raises:
