@@ -550,7 +550,7 @@ def machine(
     """Load an image into an emulated board or bare chip and reset it.
 
     Args:
-        image: an ELF or Intel HEX file.
+        image: an ELF, Intel HEX or UF2 file.
         board: the board to emulate, with its devices.
         chip: the bare chip to emulate instead.
         profile: count cycles per function.
@@ -592,7 +592,7 @@ def profile(
     """Return what each function of an image costs on a board, as `joulemark profile` shows it.
 
     Args:
-        image: an ELF or Intel HEX file.
+        image: an ELF, Intel HEX or UF2 file.
         board: the board that it runs on.
         operation: for an image that `run` built: only this operation's window.
         size: message size in bytes; 64 if not given, where the operation takes a message.

@@ -242,7 +242,7 @@ def test_a_file_that_is_no_image_is_a_mistake_and_no_case(tmp_path: Path) -> Non
     path.write_text("no image")
     store = tmp_path / "s.db"
     asked = ("image", str(path), "--board", "telosb", "--store", str(store), "--for", "1ms")
-    assert "app.elf: neither ELF nor Intel HEX" in joulemark(*asked, code=3).stderr
+    assert "app.elf: neither ELF, Intel HEX nor UF2" in joulemark(*asked, code=3).stderr
     assert not store.exists()
 
 

@@ -117,7 +117,7 @@ def test_errors_say_what_is_wrong(chip: Chip, elf: Path, tmp_path: Path) -> None
         Image.load(truncated)
     text = tmp_path / "notes.txt"
     text.write_text("no image")
-    with pytest.raises(ImageError, match="neither ELF nor Intel HEX"):
+    with pytest.raises(ImageError, match="neither ELF, Intel HEX nor UF2"):
         Image.load(text)
     with pytest.raises(ImageError, match="0x3900 is no memory"):
         Machine(chip, Image.load(elf, 0x3800))

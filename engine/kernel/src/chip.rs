@@ -250,6 +250,8 @@ pub struct Chip {
     pub fpu: String,
     /// The series of chips that share their peripherals, as the emulation and the firmware name it.
     pub series: String,
+    /// Its family in UF2 files, if there are any for it.
+    pub uf2_family: Option<Constant>,
     /// A one-sentence description.
     pub description: String,
     /// Short names of the documents that sources cite, and their titles.

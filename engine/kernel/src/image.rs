@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chip::hex;
 use crate::symbols::Symbols;
+use crate::uf2;
 
 /// An image's file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Format {
     Elf,
     /// Intel HEX.
     IntelHex,
+    /// UF2.
+    Uf2,
     /// Raw bytes.
     Raw,
 }
@@ -27,6 +30,7 @@ impl Format {
         match self {
             Self::Elf => "elf",
             Self::IntelHex => "ihex",
+            Self::Uf2 => "uf2",
             Self::Raw => "raw",
         }
     }
@@ -83,6 +87,8 @@ pub struct Image {
     pub format: Format,
     /// The cores that it was compiled for, if the file says so.
     pub cores: Option<Vec<&'static str>>,
+    /// The family of chips that it is for, in UF2's numbers, if the file says so.
+    pub uf2_family: Option<u32>,
     /// The entry point, if the file states one.
     pub entry: Option<u32>,
     /// Loaded segments, by ascending address, without overlaps.
@@ -128,7 +134,7 @@ impl Image {
             .len();
         if size > LARGEST_FILE {
             return Err(ImageError(format!(
-                "{name}: {size} bytes are too many for an image; give an ELF, Intel HEX or raw file"
+                "{name}: {size} bytes are too many for an image; give an ELF, Intel HEX, UF2 or raw file"
             )));
         }
         let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
@@ -157,27 +163,43 @@ impl Image {
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
             return Self::intel_hex(bytes);
         }
-        Err(ImageError("neither ELF nor Intel HEX".into()))
+        if uf2::is_uf2(bytes) {
+            return Self::uf2(bytes);
+        }
+        Err(ImageError("neither ELF, Intel HEX nor UF2".into()))
+    }
+
+    fn uf2(bytes: &[u8]) -> Result<Self, ImageError> {
+        let read = uf2::read(bytes);
+        let (segments, uf2_family) = read.map_err(|why| ImageError(format!("UF2: {why}")))?;
+        let image = Self {
+            uf2_family,
+            ..Self::of(Format::Uf2, segments)
+        };
+        image.tidy()
+    }
+
+    /// An image of which nothing more is known.
+    fn of(format: Format, segments: Vec<Segment>) -> Self {
+        Self {
+            format,
+            cores: None,
+            uf2_family: None,
+            entry: None,
+            segments,
+            data: Vec::new(),
+            variables: Vec::new(),
+            copied: Vec::new(),
+            symbols: Symbols::default(),
+        }
     }
 
     fn raw(bytes: &[u8], address: u32) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError("the file is empty".into()));
         }
-        let image = Self {
-            format: Format::Raw,
-            cores: None,
-            entry: None,
-            segments: vec![Segment {
-                address,
-                data: bytes.to_vec(),
-            }],
-            data: Vec::new(),
-            variables: Vec::new(),
-            copied: Vec::new(),
-            symbols: Symbols::default(),
-        };
-        image.tidy()
+        let data = bytes.to_vec();
+        Self::of(Format::Raw, vec![Segment { address, data }]).tidy()
     }
 
     fn intel_hex(bytes: &[u8]) -> Result<Self, ImageError> {
@@ -230,14 +252,8 @@ impl Image {
             ));
         }
         let image = Self {
-            format: Format::IntelHex,
-            cores: None,
             entry,
-            segments,
-            data: Vec::new(),
-            variables: Vec::new(),
-            copied: Vec::new(),
-            symbols: Symbols::default(),
+            ..Self::of(Format::IntelHex, segments)
         };
         image.tidy()
     }
@@ -370,14 +386,13 @@ impl Image {
         }
         symbols.finish();
         let image = Self {
-            format: Format::Elf,
             cores: Some(targets.iter().map(|target| target.core).collect()),
             entry: Some(header.e_entry(endian)),
-            segments,
             data,
             variables,
             copied,
             symbols,
+            ..Self::of(Format::Elf, segments)
         };
         image.tidy()
     }

@@ -17,6 +17,7 @@ pub mod signal;
 pub mod symbols;
 pub mod time;
 pub mod trace;
+mod uf2;
 
 pub use chip::{Chip, ChipError};
 pub use fault::{Caller, Fault, FaultKind};

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::Range;
 
-use joulemark_kernel::chip::MemoryKind;
+use joulemark_kernel::chip::{Constant, MemoryKind};
 use joulemark_kernel::power::Glimpse;
 use joulemark_kernel::secrets::{Piece, Report};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Signal, Symbols, Timeline};
@@ -202,6 +202,16 @@ pub fn check_fit(
     digits: usize,
 ) -> Result<(), Error> {
     let width = digits + 2;
+    let own = chip.uf2_family.as_ref().map(Constant::whole);
+    if let Some(family) = image.uf2_family
+        && own != Some(family)
+    {
+        let own = own.map_or("is of no family".into(), |own| format!("is {own:#010x}"));
+        return Err(Error::Image(format!(
+            "this UF2 file is for chips of family {family:#010x}, and {} {own}; give a file for it",
+            chip.name
+        )));
+    }
     for segment in &image.segments {
         let (start, size) = (segment.address, segment.data.len());
         let bad = (0..size as u32)

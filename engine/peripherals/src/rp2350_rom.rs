@@ -24,7 +24,10 @@ const NOTHING: u32 = START + 0x18;
 /// What does nothing: ret.
 const RETURN: (usize, u32) = (0x20, 0x0000_8067);
 
-const BOOT_AT: usize = 0x30;
+/// Where that of the ROM is that starts a program in flash.
+pub const BOOT_AT: usize = 0x30;
+/// Where flash begins.
+pub const FLASH: u32 = 0x1000_0000;
 /// Start the program in flash, as the block says that is in its first 4 KB: at its entry point, or else
 /// where flash begins.
 ///

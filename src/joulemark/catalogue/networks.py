@@ -69,7 +69,7 @@ class Mote(datafile.DataModel):
     clock: str | None = None
     """A clock profile of the board."""
     image: str | None = None
-    """An ELF or Intel HEX file, relative to the network's file."""
+    """An ELF, Intel HEX or UF2 file, relative to the network's file."""
     settings: dict[str, int] = Field({})
     """Settings of the chip at start."""
     symbols: dict[str, int] = Field({})

@@ -79,7 +79,7 @@ MaxCycles = Annotated[
 ]
 
 
-_OF_NO_FORMAT = "neither ELF nor Intel HEX"
+_OF_NO_FORMAT = "neither ELF, Intel HEX nor UF2"
 """The engine's message for what may be raw bytes."""
 
 
@@ -191,7 +191,7 @@ def fault_object(fault: "Fault") -> dict[str, Any]:
 @grouped
 def execute(
     image: Annotated[
-        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
+        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, UF2, or with --raw raw bytes.")
     ],
     shown: ShownOptions,
     chip: Annotated[

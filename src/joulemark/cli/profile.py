@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @app.command()
 def profile(
     image: Annotated[
-        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
+        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, UF2, or with --raw raw bytes.")
     ],
     board: Annotated[
         str,

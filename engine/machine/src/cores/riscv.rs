@@ -88,6 +88,8 @@ impl Section {
 pub trait Surroundings: Bus + Send + Sync {
     /// Contents and addresses of the chip's read-only memories.
     fn rom(&self) -> Vec<(u32, Vec<u8>)>;
+    /// Where the ROM starts an image that names no entry, if it can.
+    fn boot(&self, image: &Image) -> Option<u32>;
     fn board(&self) -> &Board;
     fn board_mut(&mut self) -> &mut Board;
     fn timeline(&self) -> &Timeline;
@@ -190,7 +192,8 @@ impl Riscv {
         let Some(ram) = rams.max_by_key(|memory| memory.size) else {
             return Err(Error::Chip(format!("chip {} has no RAM", chip.name)));
         };
-        let Some(entry) = options.entry.or(image.entry) else {
+        let named = options.entry.or(image.entry);
+        let Some(entry) = named.or_else(|| core.bus.boot(image)) else {
             return Err(Error::Image(format!(
                 "this {} image names no entry; say where to start",
                 image.format.name()

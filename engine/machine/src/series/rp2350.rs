@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Timeline};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Image, Timeline};
 use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
 use joulemark_peripherals::{Pl011, rp2350_rom};
 use joulemark_riscv::{Bus, Control, Lines, Width};
@@ -609,6 +609,12 @@ impl Bus for Rp2350 {
 impl Surroundings for Rp2350 {
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         vec![(rp2350_rom::START, rp2350_rom::contents())]
+    }
+
+    fn boot(&self, image: &Image) -> Option<u32> {
+        let mut segments = image.segments.iter();
+        let is_in_flash = segments.any(|segment| segment.address == rp2350_rom::FLASH);
+        is_in_flash.then_some(rp2350_rom::START + rp2350_rom::BOOT_AT as u32)
     }
 
     fn board(&self) -> &Board {

@@ -44,6 +44,45 @@ fn hex_of(image: &Image) -> String {
     ihex::create_object_file_representation(&records).expect("can be written")
 }
 
+const UF2_BLOCK: usize = 512;
+const RP2040: u32 = 0xe48b_ff56;
+const ABSOLUTE: u32 = 0xe48b_ff57;
+const RP2350_RISCV: u32 = 0xe48b_ff5a;
+
+/// A file of UF2 of parts at addresses, up to 256 bytes a block.
+fn uf2_of<'a>(parts: impl Iterator<Item = (u32, &'a [u8])>, family: Option<u32>) -> Vec<u8> {
+    let blocks: Vec<(u32, &[u8])> = parts
+        .flat_map(|(address, bytes)| (address..).step_by(256).zip(bytes.chunks(256)))
+        .collect();
+    let mut file = Vec::new();
+    for (number, &(address, bytes)) in (0..).zip(&blocks) {
+        let mut block = vec![0; UF2_BLOCK];
+        let flags = if family.is_some() { 0x2000 } else { 0 };
+        let head = [
+            0x0a32_4655,
+            0x9e5d_5157,
+            flags,
+            address,
+            bytes.len() as u32,
+            number,
+            blocks.len() as u32,
+            family.unwrap_or(0),
+        ];
+        for (place, word) in block.chunks_exact_mut(4).zip(head) {
+            place.copy_from_slice(&u32::to_le_bytes(word));
+        }
+        block[32..32 + bytes.len()].copy_from_slice(bytes);
+        block[UF2_BLOCK - 4..].copy_from_slice(&0x0ab1_6f30_u32.to_le_bytes());
+        file.extend(block);
+    }
+    file
+}
+
+fn uf2_of_image(image: &Image) -> Vec<u8> {
+    let segments = image.segments.iter();
+    uf2_of(segments.map(|s| (s.address, &s.data[..])), None)
+}
+
 fn run(
     chip: &Arc<Chip>,
     image: &Image,
@@ -70,6 +109,86 @@ fn elf_and_hex_run_alike() {
     assert_eq!(elf.digest(), hex.digest());
     let options = Options::default();
     assert_eq!(run(&chip, &elf, &options), run(&chip, &hex, &options));
+}
+
+#[test]
+fn elf_and_uf2_run_alike() {
+    let chip = common::chip();
+    let elf = common::image(PROGRAM);
+    let uf2 = parse_image(&uf2_of_image(&elf), None).expect("UF2");
+    assert_eq!((uf2.format, uf2.uf2_family), (Format::Uf2, None));
+    assert_eq!(elf.digest(), uf2.digest());
+    let options = Options::default();
+    assert_eq!(run(&chip, &elf, &options), run(&chip, &uf2, &options));
+}
+
+#[test]
+fn a_damaged_uf2_file_says_where() {
+    let part = |at: u32, bytes: &'static [u8]| [(at, bytes)].into_iter();
+    let long = |family| uf2_of(part(0x4000, &[7; 600]), Some(family));
+    let good = long(RP2040);
+    let with = |at: usize, byte: u8| {
+        let mut changed = good.clone();
+        changed[at] = byte;
+        changed
+    };
+    let without = |block: usize| {
+        let mut cut = good.clone();
+        cut.drain(block * UF2_BLOCK..(block + 1) * UF2_BLOCK);
+        cut
+    };
+    let cases = [
+        (good[..700].to_vec(), "700 bytes are no whole blocks"),
+        (without(2), "number 0 of 3, and should be number 0 of 2"),
+        (without(0), "block 0 is number 1 of 3"),
+        (with(UF2_BLOCK + 4, 0), "block 1 does not begin and end"),
+        (with(2 * UF2_BLOCK - 1, 9), "block 1 does not begin and end"),
+        (with(2 * UF2_BLOCK + 17, 2), "block 2 says that it has"),
+        (with(9, 0x30), "block 0 holds a file"),
+        (
+            [good.clone(), long(RP2350_RISCV)].concat(),
+            "for several families of chips, 0xe48bff56 and 0xe48bff5a",
+        ),
+        (with(UF2_BLOCK + 13, 0x40), "bytes for address 0x4000"),
+    ];
+    for (file, told) in cases {
+        let error = parse_image(&file, None).expect_err(told).0;
+        assert!(error.contains(told), "{error}, not {told}");
+    }
+    assert_eq!(parse_image(&good, None).expect("is good").segments.len(), 1);
+}
+
+#[test]
+fn a_uf2_file_in_flash_starts_as_the_boot_rom_starts_it() {
+    const FLASH: u32 = 0x1000_0000;
+    // li a0, 5; j .; and a block that says that this is a program for RISC-V cores.
+    let code = [
+        0x0050_0513,
+        0x0000_006f,
+        0xffff_ded3,
+        0x1101_0142,
+        0x0000_01ff,
+        0,
+        0xab12_3579_u32,
+    ];
+    let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let program = |family| uf2_of([(FLASH, &code[..])].into_iter(), Some(family));
+    let chip = common::chip_of("rp2350");
+    // What tools put in front because of erratum RP2350-E10.
+    let absolute = uf2_of(
+        [(0x10ff_ff00, &[0xef; 256][..])].into_iter(),
+        Some(ABSOLUTE),
+    );
+    let file = [absolute, program(RP2350_RISCV)].concat();
+    let image = parse_image(&file, None).expect("UF2");
+    let (_, registers) = run(&chip, &image, &Options::default()).expect("it runs");
+    assert!(registers.contains(&("a0".into(), 5)), "{registers:?}");
+    let other = parse_image(&program(RP2040), None).expect("UF2");
+    let error = run(&chip, &other, &Options::default()).expect_err("another chip's");
+    let told = "for chips of family 0xe48bff56, and rp2350 is 0xe48bff5a";
+    assert!(error.contains(told), "{error}");
+    let error = run(&common::chip(), &other, &Options::default()).expect_err("another chip's");
+    assert!(error.contains("msp430f1611 is of no family"), "{error}");
 }
 
 #[test]
@@ -253,16 +372,16 @@ proptest! {
     fn damaged_images_never_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
         length in any::<Option<prop::sample::Index>>(),
-        hex in any::<bool>(),
+        format in 0..3_usize,
     ) {
         use std::sync::OnceLock;
-        static FILES: OnceLock<(Vec<u8>, Vec<u8>, Arc<Chip>)> = OnceLock::new();
-        let (elf, text, chip) = FILES.get_or_init(|| {
+        static FILES: OnceLock<([Vec<u8>; 3], Arc<Chip>)> = OnceLock::new();
+        let (files, chip) = FILES.get_or_init(|| {
             let elf = common::elf(PROGRAM);
-            let hex = hex_of(&parse_image(&elf, None).expect("loads")).into_bytes();
-            (elf, hex, common::chip())
+            let image = parse_image(&elf, None).expect("loads");
+            ([elf, hex_of(&image).into_bytes(), uf2_of_image(&image)], common::chip())
         });
-        let mut bytes = if hex { text.clone() } else { elf.clone() };
+        let mut bytes = files[format].clone();
         for (index, byte) in changes {
             let size = bytes.len();
             // Half of the changes go to the headers, where they have more effect.

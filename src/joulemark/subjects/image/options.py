@@ -45,7 +45,7 @@ class ImageOptions(Options):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    path: Beside = Field(description="ELF or Intel HEX file.", json_schema_extra=POSITIONAL)
+    path: Beside = Field(description="ELF, Intel HEX or UF2 file.", json_schema_extra=POSITIONAL)
     name: str = Field("", description="Name in results; the file's if not given.")
     board: Names = Field(description="Board that it runs on; repeatable.")
     for_: Annotated[str, AfterValidator(_duration)] = Field(
