@@ -4,7 +4,8 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -23,8 +24,8 @@ from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
 from joulemark.studies.output import counts, document, head_count, held, left_out, reach
-from joulemark.studies.verdict import Cause, Tried, Verdict, explains, judge, share
-from joulemark.studies.ways import Bench, library, program, slot
+from joulemark.studies.verdict import Cause, Tried, Verdict, explains, gap, judge, share
+from joulemark.studies.ways import Bench, architecture, library, program, slot
 from joulemark.subjects.slot import certificate
 
 HEAD = """
@@ -209,6 +210,17 @@ def test_what_rounds_to_the_papers_number_agrees_within_the_factor(tmp_path: Pat
     (item,) = (i for i in read(tmp_path, text).items if i.id == "more_current")
     agree = [item.within(a / 1e3, item.value) for a in (3.17, 3.19, 4.94, 4.96)]
     assert agree == [False, True, True, False]
+
+
+def test_the_factor_is_of_what_not_both_have(tmp_path: Path) -> None:
+    held = '[4.0], ours = {}, tolerance = { factor = 1.5, both_have = 3, reason = "r" } }'
+    text = (HEAD + SECTION).replace("[4.0], ours = {} }", held, 1)
+    (item,) = (i for i in read(tmp_path, text).items if i.id == "more_current")
+    agree = [item.within(a / 1e3, item.value) for a in (2.9, 3.6, 3.7, 4.4, 4.6)]
+    assert agree == [False, False, True, True, False]
+    assert gap(item, 5e-3, item.value) == pytest.approx(np.log(2))
+    told = judge(item, 4e-3, 4.4e-3, contradiction=None, missing=(), tried=None)
+    assert told.reason == "within a factor of 1.5 beyond the 3 mA that both have"
 
 
 @pytest.mark.parametrize(
@@ -646,8 +658,8 @@ def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
 def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
     """The TelosB's offsets and delays by hardware and hybrid, without a run.
 
-    In software the certificate's slots have another AES than the study, and on the OpenMote another
-    compiler; the study's slots are by Eq. (1), the certificate's with the acknowledgement as it is.
+    The certificate's others have another driver than the study. The study's slots are by Eq. (1),
+    the certificate's with the acknowledgement as it is.
     """
     found = study.load("sciancalepore-2016")
     pinned = pins.read(pins.path(found))
@@ -696,6 +708,20 @@ def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compile
     # At least 168 steps of a register.
     assert answer.value is not None, answer.how
     assert answer.value * 48_000_000 > 168 * 10
+
+
+def test_times_deviate_as_a_timer_of_32_us_reads_them() -> None:
+    def deviation(cycles: Sequence[int]) -> float | None:
+        samples = tuple({"window_cycles": one} for one in cycles)
+        record = SimpleNamespace(samples=samples, provenance=SimpleNamespace(clock_hz=1_000_000))
+        return architecture._deviation(cast("Any", record))
+
+    assert deviation([64] * 20) == 0
+    # One and a half steps are read as one or as two.
+    assert deviation([48] * 20) == pytest.approx(16e-6)
+    # By n - 1.
+    assert deviation([32, 64] * 10) == pytest.approx(32e-6 * (0.25 * 20 / 19) ** 0.5)
+    assert deviation([64] * 19) is None
 
 
 def test_the_radio_has_what_its_security_needs() -> None:

@@ -31,6 +31,9 @@ class Tolerance(datafile.DataModel):
     """Ours is at most the paper's times this, and at least the paper's divided by it."""
     rounded: Annotated[float, Field(gt=0)] | None = None
     """Step to which the paper rounds, in the item's unit: any number that rounds so is its."""
+    both_have: Annotated[float, Field(gt=0)] | None = None
+    """What ours and the paper's have of one definition, in the item's unit: the factor is of the
+    rest."""
     reason: Text
 
 
@@ -299,6 +302,10 @@ class Item:
         """Whether it is a sentence that sets a bound, not a number."""
         return self.more_than is not None or self.less_than is not None
 
+    def rest(self, value: Value) -> Value:
+        """Return a number, in SI units, without what ours and the paper's both have."""
+        return value - si(self.tolerance.both_have or 0, self.unit)
+
     def within(self, ratio_or_value: float, value: float | None) -> bool:
         """Return whether a number agrees with what the paper says.
 
@@ -310,6 +317,7 @@ class Item:
             return (self.more_than is None or ratio_or_value > self.more_than) and (
                 self.less_than is None or ratio_or_value < self.less_than
             )
+        ratio_or_value, value = float(self.rest(ratio_or_value)), float(self.rest(value))
         if value == 0 or ratio_or_value / value <= 0:
             return ratio_or_value == value
         half = si(self.tolerance.rounded or 0, self.unit) / 2

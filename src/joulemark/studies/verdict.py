@@ -102,7 +102,7 @@ def gap(item: Item, value: Value, paper: float | None) -> float:
 
 def _distance(item: Item, value: float, paper: float | None) -> float:
     if paper is not None:
-        return _logarithm(value, paper)
+        return _logarithm(float(item.rest(value)), float(item.rest(paper)))
     bounds = [item.more_than] if item.more_than is not None and value <= item.more_than else []
     if item.less_than is not None and value >= item.less_than:
         bounds.append(item.less_than)
@@ -230,13 +230,19 @@ def _within(item: Item) -> str:
     if item.is_claim:
         return "it holds"
     rounded = " of what rounds to the paper's" if item.tolerance.rounded else ""
-    return f"within a factor of {item.tolerance.factor:g}{rounded}"
+    return f"within a factor of {item.tolerance.factor:g}{rounded}{_beyond(item)}"
+
+
+def _beyond(item: Item) -> str:
+    both = item.tolerance.both_have
+    return f" beyond the {both:g} {item.unit} that both have" if both else ""
 
 
 def _ratio(item: Item, value: Value) -> str:
     """Return a number relative to the paper's; for a bound, the value compared with it."""
     if item.value:
-        return f"{_series(np.asarray(value) / item.value)} times the paper's"
+        times = np.asarray(item.rest(value)) / item.rest(item.value)
+        return f"{_series(times)} times the paper's{_beyond(item)}"
     unit = "" if item.unit == "x" else item.unit
     return f"{_series(np.asarray(in_unit(1, item.unit)) * value)} {unit}".strip()
 
