@@ -95,3 +95,19 @@ def test_what_cannot_be_sensed_is_refused(
     assert said in " ".join(ran(image, store, *words, code=3).split())
     with Store(str(store)) as opened:
         assert not opened.records()
+
+
+def test_a_campaign_says_it_as_a_network_does(image: Path, tmp_path: Path) -> None:
+    store, campaign = tmp_path / "store.db", tmp_path / "campaign.toml"
+    (tmp_path / "warm.csv").write_text("0,40\n")
+    table = f'[[image]]\npath = "{image}"\nboard = "nrf52840-dk"\nfor = "2ms"\n'
+    for values in ("temperature_c = 30", 'temperature_c = "warm.csv"'):
+        campaign.write_text(f"{table}around = {{ {values} }}\n")
+        joulemark("run", str(campaign), "--store", str(store))
+    with Store(str(store), "read") as opened:
+        names = {str(record.subject) for record in opened.records()}
+    around = {"temperature_c=30", "temperature_c=warm.csv"}
+    assert names == {f"app for 2 ms, {value}" for value in around}
+    campaign.write_text(f"{table}arround = {{ temperature_c = 30 }}\n")
+    said = joulemark("run", str(campaign), "--store", str(store), code=3).stderr
+    assert "board, for, stop_at, around," in " ".join(said.split())

@@ -509,9 +509,16 @@ def test_the_serial_line_shows_and_takes(images: dict[str, str]) -> None:
     # The program has its serial line by then and sleeps; nothing but the line wakes it.
     late = joulemark(*asked, "--json", "--input", f"{port}@200ms={text}").stdout
     assert "protocol=" in json.loads(late)["serial"][port.upper()]
+    # In pieces, in the order of their times.
+    halves = (f"{port}@250ms={text[8:]}", f"{port}@200ms={text[:8]}")
+    pieces = [word for half in halves for word in ("--input", half)]
+    found = json.loads(joulemark(*asked, "--json", *pieces).stdout)
+    assert "protocol=" in found["serial"][port.upper()]
     # The end comes before the input.
-    never = json.loads(joulemark(*asked, "--json", "--input", f"{port}@2s={text}").stdout)
-    assert (never["serial"], never["cycles"] >= 4_000_000) == ({}, True)
+    never = joulemark(*asked, "--json", "--input", f"{port}@2s={text}")
+    found = json.loads(never.stdout)
+    assert (found["serial"], found["cycles"] >= 4_000_000) == ({}, True)
+    assert "the run ended before 1 of --input was sent" in never.stderr
 
 
 def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
@@ -589,6 +596,8 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
         (("--chip", "msp430f1611", "--input", "uart9=x"), "names no port"),
         (("--chip", "msp430f1611", "--input", r"usart1=\x"), "has an escape that is no byte"),
         (("--chip", "msp430f1611", "--input", r"usart1=\u20ac"), "has an escape that is no byte"),
+        (("--chip", "msp430f1611", "--input", "usart1@20ms"), "has no =TEXT"),
+        (("--chip", "msp430f1611", *("--input", "usart1=-") * 2), "is typed"),
         (("--chip", "msp430f1611", "--input", "usart1@soon=x"), "'soon' is not a time"),
         (("--chip", "msp430f1611", "--input", "usart1@=x"), "'' is not a time"),
         (("--chip", "msp430f1611", "--gdb", ":3333", "--input", "usart1@1s=x"), "no time"),

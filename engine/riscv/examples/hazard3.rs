@@ -3,6 +3,8 @@
 //! `write FIRST COUNT` writes programs to standard output; `compare FIRST COUNT` reads from standard
 //! input what another implementation made of them, and says where this one differs; `counts FIRST
 //! COUNT` makes the tests' data of it, and `trace NUMBER 1` lists the instructions of a program.
+//! `write-each` and `compare-each` take the programs among them that take interrupts, and each once
+//! for every cycle that its interrupt may come in.
 //! `docs/riscv.md` describes the formats.
 
 #[allow(dead_code)]
@@ -12,7 +14,27 @@ mod programs;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-use programs::{LONGEST, Outcome, generate, run, trace};
+use programs::{LONGEST, Outcome, Program, generate, run, trace};
+
+/// Return a program with its number; or, for each cycle up to its end, with an interrupt in it.
+fn asked(number: u64, is_each: bool) -> Vec<(u64, Program)> {
+    let program = generate(number);
+    if !is_each {
+        return vec![(number, program)];
+    }
+    let is_interrupted = program.interrupt != 0;
+    let end = match run(&program) {
+        Ok(Outcome {
+            cycles: Some(end), ..
+        }) if is_interrupted => end,
+        _ => 0,
+    };
+    let with = |interrupt| Program {
+        interrupt,
+        ..program.clone()
+    };
+    (1..=end).map(|cycle| (number, with(cycle))).collect()
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,10 +48,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         return Ok(());
     }
-    if what == "write" {
+    let programs = || (first..first + count).flat_map(|n| asked(n, what.ends_with("-each")));
+    if what.starts_with("write") {
         let mut output = std::io::BufWriter::new(std::io::stdout().lock());
-        for number in first..first + count {
-            let program = generate(number);
+        for (_, program) in programs() {
             let head = [
                 program.code.len() as u32,
                 program.interrupt,
@@ -43,9 +65,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let mut input = std::io::BufReader::new(std::io::stdin().lock());
-    let (mut different, mut unfinished, mut cycles) = (0, 0, 0_u64);
+    let (mut runs, mut different, mut unfinished, mut cycles) = (0, 0, 0, 0_u64);
     let mut faults = BTreeMap::new();
-    for number in first..first + count {
+    for (number, program) in programs() {
+        runs += 1;
         let mut words = [0_u32; 34];
         for word in &mut words {
             let mut bytes = [0; 4];
@@ -65,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
             continue;
         }
-        let ours = match run(&generate(number)) {
+        let ours = match run(&program) {
             Ok(ours) => ours,
             Err(fault) => {
                 *faults
@@ -91,7 +114,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     })
                     .collect();
                 println!(
-                    "program {number}: cycles {:?} {:?}, memory {}, {}",
+                    "program {number}, interrupt {}: cycles {:?} {:?}, memory {}, {}",
+                    program.interrupt,
                     ours.cycles,
                     theirs.cycles,
                     ours.memory == theirs.memory,
@@ -107,6 +131,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for ((kind, message), count) in faults {
         println!("{count} end with an error: {kind}: {message}");
     }
-    println!("{count} programs, {cycles} cycles: {different} differ, {unfinished} do not end");
+    println!("{runs} runs, {cycles} cycles: {different} differ, {unfinished} do not end");
     Ok(())
 }

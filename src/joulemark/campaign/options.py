@@ -120,7 +120,8 @@ def _invalid(
         return f"{path}: {table}{key}"
 
     found = {one.key.partition(".")[0]: one.what for one in wrong}
-    mend = f"the keys are: {', '.join(of.model_fields)}"
+    names = [field.alias or name for name, field in of.model_fields.items()]
+    mend = f"the keys are: {', '.join(names)}"
     if not table and path is not None:
         mend += f"; the tables are: {', '.join(f'[[{name}]]' for name in subjects.types())}"
     first, *others = found

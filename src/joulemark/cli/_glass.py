@@ -3,7 +3,9 @@
 import os
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,12 +34,12 @@ class ShownOptions:
     """Outputs to keep of the run, and whether a debugger controls it."""
 
     uart_input: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--input",
             metavar="PORT[@TIME]=TEXT",
             help="Sent to a serial port, at the start or at a time such as 20ms; PORT=- is what is"
-            " typed or piped in.",
+            " typed or piped in; repeatable.",
         ),
     ] = None
     vcd: Annotated[
@@ -79,7 +81,7 @@ class ShownOptions:
             check_power(self.power, board)
         if self.gdb is not None:
             _ = self.address
-            if "@" in (self.uart_input or "").partition("=")[0]:
+            if any("@" in text.partition("=")[0] for text in self.uart_input or ()):
                 what = "a debugger decides when the program runs, so input has no time"
                 raise InputError(what, "--input", "write PORT=- and type it")
 
@@ -128,7 +130,7 @@ class Wires:
 
     Args:
         machine: the program's.
-        given: `PORT=TEXT`, `PORT@TIME=TEXT`, or `PORT=-` for standard input; None for nothing.
+        given: `PORT=TEXT`, `PORT@TIME=TEXT`, or `PORT=-` for standard input, each.
         quiet: collect the output instead of showing it.
 
     Raises:
@@ -137,30 +139,43 @@ class Wires:
 
     slice_cycles = _SLICE_CYCLES
 
-    def __init__(self, machine: "Machine", given: str | None, *, quiet: bool) -> None:
+    def __init__(self, machine: "Machine", given: Sequence[str], *, quiet: bool) -> None:
         self._machine = machine
         self._quiet = quiet
         self._sent: dict[str, bytes] = defaultdict(bytes)
         self._typed_to: str | None = None
-        self.due_ps: int | None = None
-        self._waiting: tuple[str, bytes] | None = None
+        self._waiting: list[tuple[int, str, bytes]] = []
         self._shown = False
-        if given is not None:
-            where, equals, text = given.partition("=")
-            named, at, time = where.partition("@")
-            port = {name.lower(): name for name in machine.serial_ports}.get(named.lower())
-            if not equals or port is None:
-                mend = f"write PORT=TEXT or PORT@TIME=TEXT with {', '.join(machine.serial_ports)}"
-                raise InputError(f"{given!r} names no port", "--input", mend)
-            if text == "-" and not at:
-                self._typed_to = port
-            elif not at:
-                machine.serial_write(port, _bytes(text))
-            else:
-                from joulemark.catalogue.networks import picoseconds, seconds
+        for text in given:
+            self._take(text)
+        self._waiting.sort(key=itemgetter(0))
 
-                self.due_ps = picoseconds(seconds(time, "--input"))
-                self._waiting = port, _bytes(text)
+    @property
+    def due_ps(self) -> int | None:
+        """When there is input whose time is given; None if there is none left."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def _take(self, given: str) -> None:
+        from joulemark.catalogue.networks import picoseconds, seconds
+
+        where, equals, text = given.partition("=")
+        named, at, time = where.partition("@")
+        ports = self._machine.serial_ports
+        port = {name.lower(): name for name in ports}.get(named.lower())
+        mend = f"write PORT=TEXT or PORT@TIME=TEXT with {', '.join(ports)}"
+        if not equals:
+            raise InputError(f"{given!r} has no =TEXT", "--input", mend)
+        if port is None:
+            raise InputError(f"{given!r} names no port", "--input", mend)
+        if at:
+            at_ps = picoseconds(seconds(time, "--input"))
+            self._waiting.append((at_ps, port, _bytes(text)))
+        elif text != "-":
+            self._machine.serial_write(port, _bytes(text))
+        elif self._typed_to is not None:
+            raise InputError("two ports have what is typed", "--input", "give - to one of them")
+        else:
+            self._typed_to = port
 
     def sent(self) -> list[tuple[str, bytes]]:
         """Return the bytes sent on each port, and through semihosting as "semihosting"."""
@@ -168,9 +183,9 @@ class Wires:
 
     def pump(self) -> None:
         """Carry whatever is pending, in both directions."""
-        if self._waiting and self.due_ps is not None and self._machine.time_ps >= self.due_ps:
-            self._machine.serial_write(*self._waiting)
-            self.due_ps = self._waiting = None
+        while self._waiting and self._machine.time_ps >= self._waiting[0][0]:
+            _, port, data = self._waiting.pop(0)
+            self._machine.serial_write(port, data)
         for port in self._machine.serial_ports:
             self._show(port, self._machine.serial_read(port))
         while self._typed_to and ready.to_read(sys.stdin.fileno(), 0):
@@ -189,9 +204,11 @@ class Wires:
             self._shown = not data.endswith(b"\n")
 
     def flush(self) -> None:
-        """End a line that the program did not end."""
+        """End a line that the program did not end, and tell of input whose time did not come."""
         if self._shown:
             typer.echo("")
+        if self._waiting:
+            typer.echo(f"the run ended before {len(self._waiting)} of --input was sent", err=True)
 
     def semihosted(self, stop: "Stop") -> bool:
         """Serve a semihosting request; return whether that was why it stopped and it can go on.

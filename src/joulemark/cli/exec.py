@@ -268,7 +268,7 @@ def execute(
     except EngineError as error:
         raise InputError(str(error)) from error
     read_ranges(machine, ranges)  # Fail on a wrong range before the program runs.
-    wires = Wires(machine, shown.uart_input, quiet=as_json)
+    wires = Wires(machine, shown.uart_input or (), quiet=as_json)
     before = {"cycles": 0, "instructions": 0, "time_ps": 0}
     stop = None
     if begin is not None:

@@ -22,8 +22,10 @@ class Wires(Protocol):
 
     slice_cycles: int
     """Cycles between two pumps."""
-    due_ps: int | None
-    """When there is input; None if none is known of."""
+
+    @property
+    def due_ps(self) -> int | None:
+        """When there is input; None if none is known of."""
 
     def pump(self) -> None:
         """Carry whatever is pending."""

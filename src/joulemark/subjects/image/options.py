@@ -30,6 +30,13 @@ def _duration(text: str) -> str:
     return text
 
 
+def _texts(given: object) -> object:
+    """Take a table of names and values, as networks have it, for what the command line takes."""
+    if isinstance(given, dict):
+        return tuple(f"{name}={value}" for name, value in given.items())
+    return as_list(given)
+
+
 def _beside(texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     """A file of a campaign is relative to the campaign's folder."""
     folder = info.context or Path()
@@ -52,7 +59,7 @@ class ImageOptions(Options):
         "", alias="for", description="Run for this time: 500ms, 10s, 1h."
     )
     stop_at: str = Field("", description="Or stop before the instruction at this symbol.")
-    around: Annotated[tuple[str, ...], BeforeValidator(as_list), AfterValidator(_beside)] = Field(
+    around: Annotated[tuple[str, ...], BeforeValidator(_texts), AfterValidator(_beside)] = Field(
         (),
         description="What sensors find: NAME=VALUE, such as temperature_c=30; a number, an"
         " expression of t in seconds, or a .csv file of times and values; repeatable.",
