@@ -5,8 +5,10 @@
 in the layout of SUPERCOP as they stand (docs/own-code.md), and ours of the same algorithms, with
 all compilers there are for the board, at each optimisation. A row has the fastest build of each
 side; ours is the fastest implementation that claims to be independent of secrets, without an
-accelerator. What each further block costs is the difference of a message and one twice as long,
-divided by the blocks between them. Checkouts stay where they are; a commit is read from git.
+accelerator. A call of that layout is for a whole message, so ours of one is with its init, where
+that is an operation of its own. What each further block costs is the difference of a message and
+one twice as long, divided by the blocks between them. Checkouts stay where they are; a commit is
+read from git.
 
 Exits with 1 if a folder gives no figure on a board.
 """
@@ -55,7 +57,7 @@ class Side:
     further: float
     """Of each further step."""
     whole: int
-    """Of a whole message."""
+    """Of a whole message, with the init that its interface has for one."""
     build: str
     """That of `further`."""
 
@@ -95,6 +97,15 @@ def message_bytes(algorithm: Algorithm) -> int:
     return max(MESSAGE_BYTES, step_bytes(algorithm))
 
 
+def needs_init(algorithm: Algorithm) -> bool:
+    """Return whether a whole message takes an init besides the kind's main operation."""
+    main_operation = str(algorithm.contract.file.main_operation)
+    return any(
+        {"init", main_operation} <= set(service.operations)
+        for service in algorithm.contract.file.service
+    )
+
+
 def compilers(board: boards.Board) -> list[str]:
     """Return the compilers for a board that are installed."""
     found = []
@@ -120,8 +131,13 @@ def whose(folder: Path) -> str:
     return f"{name} {commit[:7]}" + (" with files that are not in it" * commit.endswith("+dirty"))
 
 
-def sides(frame: "pd.DataFrame", algorithm: Algorithm) -> Iterator[Side]:
-    """Yield each implementation whose two lengths were measured."""
+def sides(
+    frame: "pd.DataFrame", inits: "pd.DataFrame", algorithm: Algorithm, theirs: str
+) -> Iterator[Side]:
+    """Yield each implementation whose two lengths were measured.
+
+    Theirs sets its key up in the call; ours of the same build needs its init besides.
+    """
     short, step = message_bytes(algorithm), step_bytes(algorithm)
     steps = -(-2 * short // step) - -(-short // step)
     for name in sorted(set(frame["implementation"])):
@@ -134,7 +150,11 @@ def sides(frame: "pd.DataFrame", algorithm: Algorithm) -> Iterator[Side]:
         further = (by_build[2 * short] - by_build[short]) / steps
         best = further.idxmin()
         build = f"{best[0]} -{best[1]}"
-        yield Side(name, float(further.min()), round(by_build[short].min()), build)
+        whole = by_build[short]
+        if name != theirs and not inits.empty:
+            of_name = inits[inits["implementation"] == name]
+            whole = whole + of_name.set_index(["compiler", "optimisation"])["cycles"]
+        yield Side(name, float(further.min()), round(whole.min()), build)
 
 
 def beside(
@@ -156,14 +176,14 @@ def beside(
         and way.secret_independent
         and way.has(str(algorithm.contract.file.main_operation))
     ]
-    length = message_bytes(algorithm)
+    length, main_operation = message_bytes(algorithm), algorithm.contract.file.main_operation
     frame = joulemark.run(
         store=store,
         campaign=campaign,
         board=board.name,
         primitive=algorithm.name,
         implementation=[*with_ours, their_name],
-        operation=algorithm.contract.file.main_operation,
+        operation=["init", main_operation] if needs_init(algorithm) else main_operation,
         size=[length, 2 * length],
         ad_size=0,
         compiler=compilers(board),
@@ -181,7 +201,9 @@ def beside(
         )
     for failure, builds in told.items():
         print(f"{board.name}: {', '.join(sorted(builds))}: {failure}", file=sys.stderr)
-    found = {side.name: side for side in sides(good, algorithm)}
+    of_init = good["operation"] == "init"
+    each = sides(good[~of_init], good[of_init], algorithm, their_name)
+    found = {side.name: side for side in each}
     theirs = found.pop(their_name, None)
     if theirs is None or not found:
         whose_is_missing = "it" if theirs is None else "ours"
@@ -203,8 +225,9 @@ def conditions(frame: "pd.DataFrame") -> str:
         f"{str(first['project_commit'])[:8]}, engine {first['engine_version']}: clock "
         f"{first['clock']} ({first['clock_hz'] / 1e6:g} MHz), emulated, time "
         f"{first['time_error']}; {made_by}; {flags}, the best build of each side, ours and theirs "
-        f"in the same windows{placed}; without associated data; each output of {TRIALS} random "
-        "inputs verified by the algorithm's oracle; a ratio below 1 means that ours is faster."
+        f"in the same windows{placed}; a whole message with its init; without associated data; "
+        f"each output of {TRIALS} random inputs verified by the algorithm's oracle; a ratio below "
+        "1 means that ours is faster."
     )
 
 

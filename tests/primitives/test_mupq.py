@@ -222,7 +222,7 @@ def test_what_is_no_implementation_is_refused(layout: Path, tmp_path: Path) -> N
     (linked / "macros.i").symlink_to("../away/macros.i")
     for folder, told in [
         (linked, "macros.i is a link to a file that is not there; check out the whole"),
-        (layout.parent, "there is no api.h in it; name an implementation's folder"),
+        (layout.parent, "there is no api.h in it; name one of clean"),
         (unknown, "no primitive here is named ml-kem-500"),
         (empty, "there is no source in it"),
     ]:

@@ -153,13 +153,13 @@ def measured(folder: Path, tmp_path: Path, *more: str) -> dict[tuple[str, str, s
 
 def test_it_is_measured_and_verified_as_it_stands(layout: Path, tmp_path: Path) -> None:
     found = measured(layout, tmp_path, "--size", "0", "--size", "17", "--size", "1008")
-    name = ("ascon-aead128", "supercop-opt-32")
+    name = ("ascon-aead128", "supercop-asconaead128v13-opt-32")
     assert found == {(*name, "encrypt"): {0, 17, 1008}, (*name, "decrypt"): {0, 17, 1008}}
     too_long = said(layout, "--size", "1009")
     assert "takes message + tag_bytes up to 1024 bytes" in too_long
     asked = ("--primitive", "ascon-aead128", "--implementation", "supercop*", *BOARD[:-2])
     told = joulemark("leaks", "--supercop", str(layout), *asked, "--operation", "encrypt").stdout
-    assert "supercop-opt-32" in told
+    assert "supercop-asconaead128v13-opt-32" in told
 
 
 @pytest.mark.parametrize(
@@ -167,13 +167,19 @@ def test_it_is_measured_and_verified_as_it_stands(layout: Path, tmp_path: Path) 
     [
         ("memcpy(tag, c + clen - 16, 16);", "memcpy(tag, c, 16);", "ended with BAD_TAG"),
         ("c, mlen, c + mlen, 16}", "c + 16, mlen, c, 16}", "wrong output"),
-        ("*clen = mlen + 16;", "*clen = mlen;", "ended with BAD_LENGTH"),
+        ("*clen = mlen + 16;", "*clen = mlen;", "returned an error, or wrote another length"),
+        ("return own_encrypt(&ctx, &job);", "return -5;", "returned an error, or wrote another"),
+        (
+            "return own_decrypt(&ctx, &job);",
+            "own_decrypt(&ctx, &job);\n    return 0;",
+            "altered tag",
+        ),
     ],
 )
 def test_what_gives_other_outputs_has_no_number(
     layout: Path, tmp_path: Path, as_it_is: str, other: str, failure: str
 ) -> None:
-    """Tags before their ciphertexts, a length without its tag."""
+    """Tags before their ciphertexts, a length without its tag, an error, a tag not looked at."""
     assert as_it_is in AEAD
     written(layout, encrypt_c=AEAD.replace(as_it_is, other))
     run = ("run", "--supercop", str(layout), *BOARD, "--size", "16")
@@ -185,7 +191,7 @@ def test_a_folder_of_two_is_what_it_is_asked_as(layout: Path, tmp_path: Path) ->
     written(layout, api_h=AEAD_API + HASH_API, hash_c=HASH)
     sized = ("--size", "17")
     found = measured(layout, tmp_path, *sized, "--as", "ascon-hash256")
-    assert found == {("ascon-hash256", "supercop-opt-32", "hash"): {17}}
+    assert found == {("ascon-hash256", "supercop-asconaead128v13-opt-32", "hash"): {17}}
     of_both = measured(layout, tmp_path, *sized)
     assert {primitive for primitive, *_ in of_both} == {"ascon-hash256", "ascon-aead128"}
 
@@ -217,9 +223,26 @@ def test_macs_and_stream_ciphers_are_measured(
 ) -> None:
     api = "".join(f"#define CRYPTO_{name}BYTES {size}\n" for name, size in sizes.items())
     found = measured(written(tmp_path / folder, api_h=api, own_c=text), tmp_path, "--size", "17")
-    name = "supercop-" + "-".join(folder.split("/")[2:])
+    name = "supercop-" + "-".join(folder.split("/")[1:])
     assert {(primitive, way) for primitive, way, _ in found} == {(algorithm, name)}
     assert set(found.popitem()[1]) == {17}
+
+
+def test_an_error_of_what_has_no_length_gives_no_number(layout: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "crypto_hash/asconhash256/ref"
+    text = HASH.replace("return 0;", "return 1;")
+    written(folder, api_h=HASH_API, hash_c=text)
+    assert "wrong output: 0000" in said(folder, "--size", "17", code=6)
+
+
+def test_folders_of_one_name_stay_apart(layout: Path, tmp_path: Path) -> None:
+    other = written(tmp_path / "mine/asconaead128/Opt_32", api_h=AEAD_API, encrypt_c=AEAD)
+    asked = ("--size", "17", "--operation", "encrypt", "--supercop", str(other))
+    found = measured(layout, tmp_path, *asked)
+    assert {way for _, way, _ in found} == {
+        "supercop-asconaead128v13-opt-32",
+        "supercop-asconaead128-opt-32",
+    }
 
 
 def said(folder: Path, *more: str, code: int = 3) -> str:
@@ -231,8 +254,9 @@ def said(folder: Path, *more: str, code: int = 3) -> str:
 def test_what_is_no_implementation_is_refused(layout: Path, tmp_path: Path) -> None:
     api = layout / "api.h"
     for change, told in [
+        (("CRYPTO_NSECBYTES 0", "CRYPTO_NSECBYTES 8"), "CRYPTO_NSECBYTES is 8, and no primitive"),
         (("CRYPTO_NPUBBYTES 16", "CRYPTO_NPUBBYTES 12"), "but ascon-aead128 has nonce_bytes 16"),
-        (("#define CRYPTO_ABYTES 16", ""), "there is no CRYPTO_ABYTES; a aead needs"),
+        (("#define CRYPTO_ABYTES 16", ""), "there is no CRYPTO_ABYTES; an AEAD needs"),
     ]:
         api.write_text(AEAD_API.replace(*change))
         assert told in said(layout)
@@ -250,7 +274,10 @@ def test_what_is_no_implementation_is_refused(layout: Path, tmp_path: Path) -> N
     assert "--as: names the algorithm of --supercop; give --supercop FOLDER" in lone
     other = written(tmp_path / "crypto_aead/asconaead80/ref", api_h=AEAD_API, encrypt_c=AEAD)
     assert "say which it is by --as ALGORITHM; did you mean ascon-aead128" in said(other)
-    assert "there is no api.h in it" in said(layout.parent)
+    assert "there is no api.h in it; name one of Opt_32" in said(layout.parent)
+    assert "encrypt.c: is a file; name the folder that has api.h" in said(layout / "encrypt.c")
+    left_out = said(layout, "--primitive", "aes-128")
+    assert "--primitive: leaves out the algorithm of --supercop" in left_out
     assert "there is no such folder" in said(layout / "ref")
     (layout / "encrypt.c").unlink()
     assert "there is no source in it" in said(layout)
@@ -265,7 +292,7 @@ def test_code_for_another_core_is_refused_or_told(layout: Path, tmp_path: Path) 
     machines = layout / "architectures"
     machines.write_text("aarch64\narmeabi\narm\n")
     found = measured(layout, tmp_path, "--size", "17", "--operation", "encrypt")
-    assert set(found) == {("ascon-aead128", "supercop-opt-32", "encrypt")}
+    assert set(found) == {("ascon-aead128", "supercop-asconaead128v13-opt-32", "encrypt")}
     elsewhere = ("run", "--supercop", str(layout), "--board", "telosb")
     told = joulemark(*elsewhere, "--store", str(tmp_path / "t.db"), code=3).stderr
     assert "no implementation of ascon-aead128 is for telosb" in told
@@ -295,4 +322,4 @@ def test_the_bench_puts_it_beside_ours(layout: Path, tmp_path: Path) -> None:
         assert fraction < 1
     assert "Behind" not in done.stdout
     assert "no figure: stm32vldiscovery:" in done.stderr
-    assert "BAD_LENGTH" in done.stderr
+    assert "returned an error, or wrote another length" in done.stderr

@@ -107,6 +107,9 @@ def source(folder: Path, named: str | None = None) -> Path:
     """
     # Not resolved: sources that are links include what is beside the link.
     folder = Path(os.path.normpath(Path.cwd() / folder))
+    if folder.is_file():
+        mend = f"name the folder that has api.h, such as {folder.parent}"
+        raise InputError("is a file", str(folder), mend)
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder))
     for unit, path in _NATIVE.items():
@@ -115,7 +118,12 @@ def source(folder: Path, named: str | None = None) -> Path:
                 raise InputError(f"{unit} is all of {path}", "--as", "--primitive names one of it")
             return _native(folder, unit, library().primitives[path])
     if not (folder / "api.h").is_file():
+        found = [*folder.glob("*/api.h"), *folder.glob("*/*/api.h")]
+        inside = sorted(str(path.parent.relative_to(folder)) for path in found)
         mend = "name an implementation's folder, such as crypto_aead/asconaead128/ref"
+        if inside:
+            more = f", and {len(inside) - 8} more" if len(inside) > 8 else ""
+            mend = f"name one of {', '.join(inside[:8])}{more}"
         raise InputError("there is no api.h in it", str(folder), mend)
     # Implementations share sources by links.
     if away := sorted(path.name for path in folder.iterdir() if not path.exists()):
@@ -226,12 +234,16 @@ def _check_sizes(folder: Path, algorithm: Algorithm, interface: _Interface) -> N
     stated = {name: int(value) for name, value in _DEFINED.findall(text)}
     for size, macro in interface.sizes.items():
         if macro not in text:
-            mend = f"a {algorithm.kind} needs {', '.join(interface.sizes.values())}"
+            kind = "an AEAD" if algorithm.kind == "aead" else f"a {algorithm.kind}"
+            mend = f"{kind} needs {', '.join(interface.sizes.values())}"
             raise InputError(f"there is no {macro}", str(path), mend)
         wanted = algorithm.sizes[size]
         if stated.get(macro, wanted) != wanted:
             what = f"{macro} is {stated[macro]}, but {algorithm} has {size} {wanted}"
             raise InputError(what, str(path), "--as ALGORITHM names another")
+    if secret := stated.get("CRYPTO_NSECBYTES", 0):
+        what = f"CRYPTO_NSECBYTES is {secret}, and no primitive here has secret nonces"
+        raise InputError(what, str(path))
 
 
 def _cores(folder: Path) -> list[str]:
@@ -279,8 +291,14 @@ def names(folder: Path) -> tuple[str, str]:
 
 
 def _name(layout: str, folder: Path) -> str:
-    """Return an implementation's name in results."""
-    return f"{layout}-" + re.sub(r"[^a-z0-9]+", "-", names(folder)[1].lower()).strip("-")
+    """Return an implementation's name in results.
+
+    Everybody's is `ref`; with its algorithm's folder, two versions of it stay apart in a store.
+    """
+    algorithm, name = names(folder)
+    if layout == "supercop":
+        name = f"{algorithm}-{name}"
+    return f"{layout}-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _places(folder: Path, primitive: Primitive, name: str, *, of: str) -> tuple[Path, Path]:

@@ -104,25 +104,56 @@ SourceOption = Annotated[
 ]
 
 
-def _as_it_stands(ctx: typer.Context, folder: Path | None) -> Path | None:
-    """Add somebody's implementation to a user's folders, after those of --source.
+def _as_it_stands(ctx: typer.Context, folders: list[Path] | None) -> list[Path] | None:
+    """Add somebody's implementations to a user's folders, after those of --source.
+
+    Returns the folders that describe them.
 
     Raises:
         InputError: it is none, or an algorithm is named without it.
     """
     named = ctx.params.get("as_algorithm")
-    if folder is not None:
+    if folders:
         from joulemark import project
         from joulemark.catalogue import layouts
 
-        project.set_sources([*project.sources(), layouts.source(folder, named)])
-    elif named is not None:
+        made = [layouts.source(folder, named) for folder in dict.fromkeys(folders)]
+        project.set_sources([*project.sources(), *made])
+        return made
+    if named is not None:
         raise InputError("names the algorithm of --supercop", "--as", "give --supercop FOLDER")
-    return folder
+    return folders
+
+
+def refuse_left_out(layout: list[Path] | None, primitive: list[str] | None) -> None:
+    """Refuse primitives none of which has an implementation of --supercop as a part.
+
+    Raises:
+        InputError: a folder of --supercop would not be measured.
+    """
+    from fnmatch import fnmatchcase
+
+    from joulemark.catalogue.primitives import library
+
+    if not layout or not primitive:
+        return
+    parts = {
+        part
+        for name, algorithm in library().algorithms.items()
+        if any(fnmatchcase(name, pattern) for pattern in primitive)
+        for way in library().implementations(algorithm)
+        for part in way.name.split("+")
+    }
+    for made in layout:
+        for described in made.glob("*/*/*/implementation.toml"):
+            if described.parent.name not in parts:
+                what = "leaves out the algorithm of --supercop"
+                mend = f"leave it out, or name the algorithm of {described.parent.name}"
+                raise InputError(what, "--primitive", mend)
 
 
 LayoutOption = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--supercop",
         "--mupq",
@@ -131,7 +162,7 @@ LayoutOption = Annotated[
         help="Somebody's implementation as it stands, in the layout of SUPERCOP and of NIST's "
         "lightweight project (api.h, crypto_aead_* or crypto_hash), or of mupq and pqm4 "
         "(crypto_kem_* or crypto_sign_*); in the folder of its algorithm, such as "
-        "crypto_aead/asconaead128/ref. Or mlkem-native/mlkem, mldsa-native/mldsa.",
+        "crypto_aead/asconaead128/ref. Or mlkem-native/mlkem, mldsa-native/mldsa. Repeatable.",
     ),
 ]
 AlgorithmOption = Annotated[

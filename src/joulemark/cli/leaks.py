@@ -18,6 +18,7 @@ from joulemark.cli._options import (
     LayoutOption,
     OptimisationsOption,
     SourceOption,
+    refuse_left_out,
 )
 from joulemark.cli._output import Form, FormOption, figures, say, without_boards
 from joulemark.cli._power import refuse_power, refuse_trials, show_power
@@ -254,6 +255,7 @@ def leaks(
         raise InputError("needs a program", given[0], "give an ELF file, as in leaks app.elf")
     if not primitive:
         raise InputError("says what to look at", "--primitive", "give it, or an ELF file")
+    refuse_left_out(layout, primitive)
     from joulemark.measure.following import leaking
     from joulemark.measure.survey import survey
     from joulemark.records import bounds

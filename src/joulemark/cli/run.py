@@ -30,6 +30,7 @@ from joulemark.cli._options import (
     complete_kind,
     complete_primitive,
     default_report,
+    refuse_left_out,
 )
 from joulemark.cli._output import Form, table
 from joulemark.errors import ClaimError, InputError, VerificationError
@@ -268,6 +269,7 @@ def run(
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
 
+    refuse_left_out(layout, ctx.params.get("primitive"))
     asked = options.asked(campaign)
     bench = on.bench(given(ctx))
     for one in asked:

@@ -12,7 +12,7 @@ from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
 from joulemark.measure import declared
 from joulemark.measure.following import NOTHING, Followed, leaking
-from joulemark.measure.leaks import follow
+from joulemark.measure.leaks import changed, follow
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
 from joulemark.meters.model import ModelMeter
@@ -22,6 +22,8 @@ from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 from joulemark.subjects.primitive import PrimitiveSubject
 
+TAG = "tag"
+"""The slot of which every decryption that is measured refuses a changed bit."""
 FOLLOWED_BYTES = 64
 """The message with which secrets are followed where one may have this size: whole blocks, several
 of most ciphers. Following a long one takes the time of many executions and finds the same."""
@@ -46,6 +48,7 @@ class Emulated(BoardSession):
         self._empty: dict[tuple[str, int], Window] = {}
         self._written: dict[str, bytes] = {}
         self._followed: dict[tuple[str, int, int, int], Followed] = {}
+        self._refused: set[str] = set()
 
     def _recover(self) -> None:
         """Discard the running image, so that the next case boots it anew."""
@@ -115,6 +118,7 @@ class Emulated(BoardSession):
         timer_ps = self._timer_ps(shown)
         alike = windows[1:] if keeps_state and self._is_accelerated else windows
         equal = len({w.addresses for w in alike}) == 1
+        self._refuse(case)
         followed = self._follow(case, trials)
         # What code declares public differs between trials too, values and verdicts, and its time
         # may depend on that: only following can tell.
@@ -161,6 +165,29 @@ class Emulated(BoardSession):
                 ),
             ],
         )
+
+    def _refuse(self, case: Case) -> None:
+        """Try an altered tag, once for each operation that must refuse it, outside all figures.
+
+        Raises:
+            VerificationError: it was not refused.
+        """
+        operation = primitive(case).operation
+        if (
+            operation in self._refused
+            or TAG not in self.algorithm.contract.operation(operation).refuses
+        ):
+            return
+        machine, device = self.running
+        put = changed(self.algorithm, self.exchange(case, 0), TAG)
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        self._written = {}
+        status = device.run(operation).status
+        machine.take_window()
+        if status is not Status.BAD_TAG:
+            raise VerificationError(f"an altered tag was not refused: it {status}", str(case))
+        self._refused.add(operation)
 
     def _follow(self, case: Case, trials: int) -> Followed:
         """Find what a secret decides, in one execution more.
@@ -276,7 +303,7 @@ class Emulated(BoardSession):
         result = device.run(primitive(case).operation, paint, repetitions)
         window = machine.take_window()
         if result.status is not Status.OK:
-            raise VerificationError(f"ended with {result.status.name}", str(case))
+            raise VerificationError(str(result.status), str(case))
         self.verify(device, put, case, number)
         return _Trial(window, result.stack_bytes, result.timer_ticks, put.attempts)
 

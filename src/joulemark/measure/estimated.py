@@ -165,7 +165,7 @@ class Estimated(Session):
                     device.write(slot, data)
                 result = device.run(primitive(case).operation, flag, repetitions)
                 if result.status is not Status.OK:
-                    raise VerificationError(f"ended with {result.status.name}", str(case))
+                    raise VerificationError(str(result.status), str(case))
                 if flag is Flag.NONE:
                     self.verify(device, put, case, number)
                 link.finish()

@@ -192,7 +192,7 @@ def others(algorithm: Algorithm, name: str) -> Iterator[Other]:
         if len(pair) == 2:
             yield Other(f"other secrets, public values {public}", pair)
     for slot in algorithm.contract.operation(name).refuses:
-        pair = [_changed(algorithm, put, slot) for put in at_random(algorithm, name, 2)]
+        pair = [changed(algorithm, put, slot) for put in at_random(algorithm, name, 2)]
         yield Other(f"a changed bit of {slot}", pair, Status.BAD_TAG)
 
 
@@ -203,7 +203,7 @@ def _repeated(pattern: bytes, length: int) -> bytes:
     return pattern * length
 
 
-def _changed(algorithm: Algorithm, put: Exchange, slot: str) -> Exchange:
+def changed(algorithm: Algorithm, put: Exchange, slot: str) -> Exchange:
     """Return a case in which a bit of a slot differs, so that it must be refused."""
     first, *rest = put.inputs[slot]
     slots = algorithm.contract.file.slot

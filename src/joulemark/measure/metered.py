@@ -208,7 +208,7 @@ class Metered(Session):
         metered = metered_window(self._instrument, length.window_s, execute)
         result, got, wall_s = metered.result, metered.got, metered.wall_s
         if result.status is not Status.OK:
-            raise VerificationError(f"ended with {result.status.name}", str(case))
+            raise VerificationError(str(result.status), str(case))
         self.verify(device, put, case, number)
         timer_s = self._seconds(result)
         timed_s = length.window_s if timer_s is None else timer_s

@@ -170,7 +170,7 @@ def window(program: Image, board: Board, operation: str, asked: int | None = Non
         device.write(slot, data)
     result = device.run(operation)
     if result.status is not Status.OK:
-        raise InputError(f"{operation} of {size} bytes ended with {result.status.name}", "--size")
+        raise InputError(f"{operation} of {size} bytes {result.status}", "--size")
     window = machine.take_window()
     assert window.profile is not None  # noqa: S101
     assert window.followed is not None  # noqa: S101

@@ -63,6 +63,13 @@ class Status(IntEnum):
     OK = 0
     BAD_LENGTH = 1
     BAD_TAG = 2
+    FAILED = 3
+    """Of code in SUPERCOP's layout (`SUPERCOP_FAILED`)."""
+
+    def __str__(self) -> str:
+        if self is Status.FAILED:
+            return "returned an error, or wrote another length"
+        return f"ended with {self.name}"
 
 
 _REFUSALS = {
