@@ -148,7 +148,7 @@ def test_table_i(item: str) -> None:
 def cells(table: str) -> list[str]:
     """Return the study's rows of a table, in order."""
     section = f"table-{table.lower()}"
-    names = [n for n, item in ITEMS.items() if item.section.name == section]
+    names = [n for n, i in ITEMS.items() if i.section.name == section and not i.beyond]
     return [n.removesuffix("_time") for n in names if n.endswith("_time")]
 
 

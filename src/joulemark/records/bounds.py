@@ -119,5 +119,12 @@ def of_grade(board: Board, grade: Grade) -> str:
 
 
 def lines(errors: Iterable[str]) -> list[str]:
-    """Return different errors as the lines that stand below figures."""
-    return [f"errors, {told}" for told in dict.fromkeys(errors)]
+    """Return different errors as the lines that stand below figures, one for each error of time."""
+    energies: dict[str, dict[str, None]] = {}
+    for told in errors:
+        time, _, energy = told.partition("; energy: ")
+        energies.setdefault(time, {}).update({energy: None} if energy else {})
+    return [
+        f"errors, {time}" + (f"; energy: {', or '.join(found)}" if found else "")
+        for time, found in energies.items()
+    ]
