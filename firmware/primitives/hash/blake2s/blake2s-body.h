@@ -5,8 +5,7 @@ static const uint32_t blake2s_iv[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54
                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 void blake2s_init(blake2s_ctx *ctx) {
-    for (unsigned i = 0; i < 8; i++)
-        ctx->h[i] = blake2s_iv[i];
+    __builtin_memcpy(ctx->h, blake2s_iv, sizeof ctx->h);
     ctx->h[0] ^= 0x01010000 ^ BLAKE2S_DIGEST_BYTES; /* RFC 7693, section 2.5: no key */
     ctx->t[0] = 0;
     ctx->t[1] = 0;
@@ -35,22 +34,30 @@ void blake2s_update(blake2s_ctx *ctx, const uint8_t *data, size_t length) {
         blake2s_compress(ctx->h, data, ctx->t, 0);
         data += BLAKE2S_BLOCK_BYTES;
     }
-    for (unsigned i = 0; i < length; i++)
-        ctx->block[i] = data[i];
+    __builtin_memcpy(ctx->block, data, length);
     ctx->fill = (unsigned)length;
+}
+
+static void blake2s_wipe(blake2s_ctx *ctx) {
+#ifdef __ARM_FEATURE_UNALIGNED
+    /* All that is secret, without the call of memset that compilers make of stores of 0. */
+    uint32_t zero = 0;
+    __asm__ volatile("" : "+r"(zero));
+    for (unsigned i = 0; i < 8; i++)
+        ctx->h[i] = zero;
+    for (unsigned i = 0; i < BLAKE2S_BLOCK_BYTES; i += 4)
+        crypto_store_word(ctx->block + i, zero);
+    __asm__ volatile("" : : "r"(ctx) : "memory");
+#else
+    crypto_wipe(ctx, sizeof *ctx);
+#endif
 }
 
 void blake2s_final(blake2s_ctx *ctx, uint8_t *digest) {
     blake2s_count(ctx, ctx->fill);
-    while (ctx->fill < BLAKE2S_BLOCK_BYTES)
-        ctx->block[ctx->fill++] = 0;
+    if (ctx->fill < BLAKE2S_BLOCK_BYTES)
+        __builtin_memset(ctx->block + ctx->fill, 0, BLAKE2S_BLOCK_BYTES - ctx->fill);
     blake2s_compress(ctx->h, ctx->block, ctx->t, 1);
-    for (unsigned i = 0; i < 8; i++) {
-        uint32_t word = ctx->h[i];
-        *digest++ = (uint8_t)word;
-        *digest++ = (uint8_t)(word >> 8);
-        *digest++ = (uint8_t)(word >> 16);
-        *digest++ = (uint8_t)(word >> 24);
-    }
-    crypto_wipe(ctx, sizeof *ctx);
+    __builtin_memcpy(digest, ctx->h, BLAKE2S_DIGEST_BYTES); /* all cores are little-endian */
+    blake2s_wipe(ctx);
 }

@@ -41,6 +41,9 @@
     movt    \register, #(\value) >> 16
 .endm
 
+/* A word of row d as it is kept. */
+#define LATE(word) (((word) << D_LATE | (word) >> (32 - D_LATE)) & 0xffffffff)
+
 /* G of RFC 7693, section 3.1, with words x and y of the message. */
 .macro g_begun a, b, c, d, x, y
     ldr.n   T, [sp, #M + 4 * \x]
@@ -112,21 +115,17 @@ blake2s_compress:
     .endr
 
     ldrd    r4, r5, [r2]
-    constant D0, 0x510e527f
-    constant D1_D3, 0x9b05688c
-    constant D2, 0x1f83d9ab
-    eor.w   D0, D0, r4
-    eor.w   D1_D3, D1_D3, r5
+    constant D0, LATE(0x510e527f)
+    constant D1_D3, LATE(0x9b05688c)
+    constant D2, LATE(0x1f83d9ab)
+    eor.w   D0, D0, r4, ror #32 - D_LATE
+    eor.w   D1_D3, D1_D3, r5, ror #32 - D_LATE
     cmp     r3, #0
     it      ne
     mvnne   D2, D2
-    .irp    word, D0, D1_D3, D2
-    ror.w   \word, \word, #32 - D_LATE
-    .endr
     constant r4, 0x3c6ef372
     constant r5, 0xa54ff53a
-    constant r6, 0x5be0cd19
-    ror.w   r6, r6, #32 - D_LATE
+    constant r6, LATE(0x5be0cd19)
     str.w   r4, [sp, #C2]
     str.w   r5, [sp, #C3]
     str.w   r6, [sp, #D3]
@@ -176,8 +175,11 @@ blake2s_compress:
     sub.w   lr, lr, #16
     stmia.w lr, {r0-r7}
 
-    .irp    register, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
-    mov.w   \register, #0
+    .irp    register, r0, r1, r2, r3, r4, r5, r6, r7
+    movs    \register, #0
+    .endr
+    .irp    register, r8, r9, r10
+    mov     \register, r0
     .endr
     add     sp, #FRAME_BYTES
     .rept   FRAME_BYTES / 44
