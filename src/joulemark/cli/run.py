@@ -385,8 +385,12 @@ def _complain(found: "Sequence[Found]") -> None:
     )
     failed = [r for r in measured if r.status == "failed"]
     if failed:
-        kinds = Counter(r.failure for r in failed)
-        lines = [f"{count} x {failure}" for failure, count in kinds.most_common()]
+        first = {str(r.failure): str(r.case) for r in reversed(failed)}
+        kinds = Counter(str(r.failure) for r in failed)
+        lines = [
+            f"{count} x {why}\n    {'first: ' * (count > 1)}{first[why]}"
+            for why, count in kinds.most_common()
+        ]
         what = f"{counted(len(failed), 'case')} failed, without a number:\n" + _list(lines)
         raise VerificationError(f"{what}\n{claims}" if claims else what)
     if claims:

@@ -173,7 +173,7 @@ function adviser(columns, { needs, places: about }) {
     const most = Math.max(...measuredSizes(now, need));
     if (need.sized && need.own_size === null && size > most)
       return [`No message of ${WHOLE.format(size)} bytes was measured on ${now.place}: up to ${WHOLE.format(most)} were.`];
-    if (!good.length) return [`Nothing that was measured on ${now.place} meets these demands: ${need.title}.`];
+    if (!good.length) return [`Nothing that was measured on ${now.place} meets these demands: ${need.title}. What rules it out is listed below.`];
     const [first] = good;
     const bytes = need.sized ? ` for ${WHOLE.format(size)} bytes${first.message_bytes !== size ? ` (measured with ${WHOLE.format(first.message_bytes)})` : ""}` : "";
     const often = Number(now.every) > 0 && there.supply_v

@@ -87,6 +87,7 @@ class EmulatedBoard:
             profile=profile,
             follow=follow,
         )
+        self._image = image
         if earlier is not None:
             self._machine.learn_from(earlier._machine)
         self._met = dict(met or {})
@@ -145,8 +146,8 @@ class EmulatedBoard:
                 raise LinkError(f"the image does not answer; it sleeps at {stop.address:#06x}")
             else:
                 raise BudgetError(
-                    f"the image is stuck at {stop.address:#06x}: "
-                    f"{self.budget_cycles:,} cycles without an answer"
+                    f"the image is stuck at {stop.address:#06x}: {self.budget_cycles:,} cycles "
+                    f"without an answer ({_function_at(self._image, stop.address)})"
                 )
 
     def count_activity(self) -> None:
@@ -212,3 +213,9 @@ class EmulatedBoard:
         if not windows:
             raise LinkError("the image answered, and its marker pin did not move")
         return windows[-1]
+
+
+def _function_at(image: "Image", address: int) -> str:
+    """Return the symbol before an address, with the distance from it."""
+    at, name = max((at, name) for name, at in image.symbols.items() if at <= address)
+    return f"{name}+{address - at:#x}"
