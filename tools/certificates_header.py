@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes firmware/net/coap-dtls13/certificates.h, from joulemark.certificates."""
+"""Writes firmware/net/coap-dtls13/certificates.h, from joulemark.reference.certificates."""
 
 import subprocess
 
-from joulemark.certificates import AUTHORITY, CLIENT, NAMES, SERVER, Parties, der
 from joulemark.project import FIRMWARE
+from joulemark.reference.certificates import AUTHORITY, CLIENT, NAMES, SERVER, Parties, der
 
 PATH = FIRMWARE / "net/coap-dtls13/certificates.h"
 _HEAD = """\

@@ -1,18 +1,18 @@
 """Writes the constants of elliptic curves as C: firmware/primitives/curve/NAME-constants.h.
 
-The curves are those of joulemark.curves. Everything else is computed: Montgomery forms, and a comb
-of four rows of the generator G. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, where c
-is the number of columns and sj is 1 if bit j of i is set, else -1. The curve edwards25519 (RFC
-8032, section 5.1) has each entry as (y - x, y + x, 2 d x y). A prime curve's columns come in
-blocks, so that one doubling serves a column of each: block b's entries are 2^(b c / blocks) times
-these. Verification uses G, 3 G, ..., 15 G of a prime curve.
+The curves are those of joulemark.reference.curves. Everything else is computed: Montgomery forms,
+and a comb of four rows of the generator G. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c))
+G, where c is the number of columns and sj is 1 if bit j of i is set, else -1. The curve
+edwards25519 (RFC 8032, section 5.1) has each entry as (y - x, y + x, 2 d x y). A prime curve's
+columns come in blocks, so that one doubling serves a column of each: block b's entries are 2^(b c /
+blocks) times these. Verification uses G, 3 G, ..., 15 G of a prime curve.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from joulemark import curves
-from joulemark.curves import BinaryCurve, Point, PrimeCurve
+from joulemark.reference import curves
+from joulemark.reference.curves import BinaryCurve, Point, PrimeCurve
 
 FOLDER = Path(__file__).parents[1] / "firmware" / "primitives" / "curve"
 Add = Callable[[Point, Point], Point]

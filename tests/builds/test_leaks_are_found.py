@@ -14,10 +14,10 @@ from emulated import ARM, BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.cli import app
-from joulemark.curves import P256
 from joulemark.errors import ClaimError
 from joulemark.measure.leaks import Leak, observe, refusals, trials
 from joulemark.project import FIRMWARE, ROOT
+from joulemark.reference.curves import P256
 from vectors import LIBRARY
 
 LEAKY = {

@@ -23,8 +23,8 @@ from joulemark.images.library import build_library
 from joulemark.measure.window import Instrument, expected_errors
 from joulemark.meters import Specification, open_meter
 from joulemark.meters.samples import Counted
-from joulemark.oracles.blocks import rc5, rc6, twofish
 from joulemark.oracles.hashes import whirlpool
+from joulemark.reference.blocks import rc5, rc6, twofish
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
 from joulemark.subjects.library import plan as plans

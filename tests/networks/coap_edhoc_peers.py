@@ -20,8 +20,8 @@ import lakers
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
-from joulemark.oscore import ACK, CHANGED, CON, CONTENT_FORMAT, POST, URI_PATH, Coap
 from joulemark.project import FIRMWARE, ROOT
+from joulemark.reference.oscore import ACK, CHANGED, CON, CONTENT_FORMAT, POST, URI_PATH, Coap
 from oscore_device import build
 from oscore_peer import Context, encoded, outgoing
 from vectors import LIBRARY

@@ -10,7 +10,7 @@ import pytest
 
 from joulemark.catalogue.primitives import Library
 from joulemark.oracle import Inputs
-from joulemark.oscore import CON, Coap, Security
+from joulemark.reference.oscore import CON, Coap, Security
 from oscore_device import OK, Device, load
 
 LIBRARY = Library.load()

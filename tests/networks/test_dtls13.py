@@ -8,8 +8,8 @@ import pytest
 
 from dtls13 import FUZZER, LABEL, Seen, Variant, build, counts, run, witnessed
 from fuzzers import run_fuzzer
-from joulemark.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, VERIFY
 from joulemark.errors import VerificationError
+from joulemark.reference.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, VERIFY
 
 PSK = Variant("none")
 LONG_TAG = (("DTLS13_TAG_BYTES", 16),)

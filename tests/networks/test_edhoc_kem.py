@@ -11,12 +11,12 @@ import pytest
 from Crypto.Hash import KMAC256
 
 from coap_edhoc_peers import NET, PROGRAM, Device, Link, running
-from joulemark import edhoc_kem
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol
 from joulemark.errors import VerificationError
 from joulemark.oracle import Output
-from joulemark.oscore import BLOCK1, BLOCK2, CON, POST, URI_PATH, Coap, Option, body
 from joulemark.project import FIRMWARE, ROOT
+from joulemark.reference import edhoc_kem
+from joulemark.reference.oscore import BLOCK1, BLOCK2, CON, POST, URI_PATH, Coap, Option, body
 from joulemark.subjects.handshake import flights
 from joulemark.subjects.handshake.flights import Priced, price
 from joulemark.subjects.handshake.talk import Talk

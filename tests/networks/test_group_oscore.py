@@ -9,7 +9,17 @@ from cryptography.hazmat.primitives.asymmetric import ec, x25519
 
 from joulemark.catalogue.protocols import CLIENT, Pair, protocol
 from joulemark.errors import VerificationError
-from joulemark.oscore import ACK, CHANGED, CON, ECHO, POST, URI_PATH, Coap, Pairwise, Security
+from joulemark.reference.oscore import (
+    ACK,
+    CHANGED,
+    CON,
+    ECHO,
+    POST,
+    URI_PATH,
+    Coap,
+    Pairwise,
+    Security,
+)
 from joulemark.subjects.handshake import flights
 from joulemark.subjects.handshake.flights import Priced, price
 from joulemark.subjects.handshake.talk import Talk

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzers import run_fuzzer
-from joulemark.oscore import CON, Coap, Security
 from joulemark.project import FIRMWARE
+from joulemark.reference.oscore import CON, Coap, Security
 from oscore_device import (
     EXHAUSTED,
     FORGED,

@@ -15,8 +15,8 @@ from joulemark import project
 from joulemark.catalogue.boards import load_board
 from joulemark.catalogue.networks import made
 from joulemark.catalogue.protocols import CLIENT, SERVER, Pair, protocol
-from joulemark.oscore import ACK, CHANGED, CON, POST, URI_PATH, Coap
 from joulemark.project import ROOT
+from joulemark.reference.oscore import ACK, CHANGED, CON, POST, URI_PATH, Coap
 from joulemark.runners.network import RunningNetwork
 from test_dtls13 import VARIANTS, WOLFSSL, build_with_wolfssl
 

@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 import certificates_header
 from dtls13 import X509_FUZZER, X509_HOST, Variant, build
 from fuzzers import run_fuzzer
-from joulemark.certificates import AUTHORITY, CLIENT, NAMES, SERVER, Parties, der, name_of
+from joulemark.reference.certificates import AUTHORITY, CLIENT, NAMES, SERVER, Parties, der, name_of
 
 PARTIES = Parties("ecdsa-p256")
 VARIANT = Variant("ecdh-p256", "ecdsa-p256", macros=(("DTLS13_X509", 1),))

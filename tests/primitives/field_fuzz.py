@@ -18,9 +18,9 @@ from emulated import ARM, BOARD, DSP, PICO, PICO_2
 from joulemark._engine import Image, Machine
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.chips import load_chip
-from joulemark.curves import P256, SECP160R1, SECP256K1
 from joulemark.images.targets import board_target
 from joulemark.project import FIRMWARE
+from joulemark.reference.curves import P256, SECP160R1, SECP256K1
 
 CASES = 24
 """Per run of the program on the chip."""

@@ -27,8 +27,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 
 from emulated import ARM, BOARD, DSP, BuildOf, is_for
 from joulemark.catalogue.primitives import Implementation, Library
-from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Curve
 from joulemark.images import build_local
+from joulemark.reference.curves import P256, SECP160R1, SECP256K1, SECT233R1, Curve
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
 from vectors import CORES, each_part_once

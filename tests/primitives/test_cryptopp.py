@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from joulemark.curves import SECP160R1, SECT233R1, Curve
 from joulemark.oracle import Inputs
+from joulemark.reference.curves import SECP160R1, SECT233R1, Curve
 from vectors import LIBRARY
 
 TRIALS = 100

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import curve_constants
-from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1
 from joulemark.project import ROOT
+from joulemark.reference.curves import P256, SECP160R1, SECP256K1, SECT233R1
 
 SOURCE = """
 #define MODULAR(name) tried_##name

@@ -17,9 +17,9 @@ import curve_constants
 import public_key_fuzz
 from emulated import ARM, BuildOf
 from joulemark.catalogue.primitives import Implementation
-from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.images import build_local
 from joulemark.oracle import Inputs
+from joulemark.reference.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
 from vectors import LIBRARY

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from joulemark.catalogue import kinds
-from joulemark.certificates import Parties
-from joulemark.dtls13 import Record, Secrets, Side, Witness
 from joulemark.images import headers
 from joulemark.project import FIRMWARE, ROOT
+from joulemark.reference.certificates import Parties
+from joulemark.reference.dtls13 import Record, Secrets, Side, Witness
 
 PRIMITIVES = FIRMWARE / "primitives"
 DTLS = FIRMWARE / "net/dtls13"

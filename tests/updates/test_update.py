@@ -12,11 +12,11 @@ import pytest
 from pyhsslms import pyhsslms
 
 from command import joulemark
-from joulemark import xmss
 from joulemark.campaign.case import Build
 from joulemark.catalogue import boards
 from joulemark.errors import FaultError, UnsatisfiedError
 from joulemark.project import ROOT
+from joulemark.reference import xmss
 from joulemark.subjects.update import air
 from joulemark.subjects.update.device import ACCEPTED, Device, Kit, Release, provisioned, record
 from joulemark.subjects.update.layout import Needs, arrange, by_name

@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 
-from joulemark.certificates import CLIENT, NAMES, SERVER, Parties, name_of
-from joulemark.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, Record, Secrets, Witness
 from joulemark.errors import VerificationError
-from joulemark.oscore import ACK as COAP_ACK
-from joulemark.oscore import CHANGED, CON, POST, URI_PATH, Coap
+from joulemark.reference.certificates import CLIENT, NAMES, SERVER, Parties, name_of
+from joulemark.reference.dtls13 import ACK, APPLICATION_DATA, HANDSHAKE, Record, Secrets, Witness
+from joulemark.reference.oscore import ACK as COAP_ACK
+from joulemark.reference.oscore import CHANGED, CON, POST, URI_PATH, Coap
 from joulemark.subjects.handshake.talk import Account, Talk
 
 _PSK = bytes(range(16))

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from joulemark import edhoc_kem
 from joulemark.catalogue.primitives import Algorithm, Library
-from joulemark.edhoc import kdf
 from joulemark.errors import VerificationError
 from joulemark.oracle import Inputs, Output
-from joulemark.oscore import (
+from joulemark.reference import edhoc_kem
+from joulemark.reference.edhoc import kdf
+from joulemark.reference.oscore import (
     ACK,
     BLOCK1,
     BLOCK2,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from joulemark.edhoc import byte_string
 from joulemark.errors import VerificationError
-from joulemark.oscore import (
+from joulemark.reference.edhoc import byte_string
+from joulemark.reference.oscore import (
     ACK,
     CHANGED,
     CON,

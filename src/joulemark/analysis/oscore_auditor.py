@@ -12,7 +12,7 @@ from cryptography.exceptions import InvalidTag
 from joulemark.analysis.auditor import Flaw
 from joulemark.analysis.lowpan import Datagram, Reassembly
 from joulemark.catalogue.networks import OscoreContext
-from joulemark.oscore import OSCORE, OptionValue, Security, parsed
+from joulemark.reference.oscore import OSCORE, OptionValue, Security, parsed
 
 if TYPE_CHECKING:
     from joulemark._engine import Transmission

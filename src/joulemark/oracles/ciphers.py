@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import modes
 from cryptography.utils import CryptographyDeprecationWarning
 
 from joulemark.oracles import PERIOD, Algorithm, Random, Values, difference
-from joulemark.oracles.blocks import Block, rc5, rc6, twofish
+from joulemark.reference.blocks import Block, rc5, rc6, twofish
 
 
 def _xor(a: bytes, b: bytes) -> bytes:

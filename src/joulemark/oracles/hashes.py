@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from joulemark.oracles import PERIOD, Algorithm, Random, Values, difference
-from joulemark.oracles.blocks import multiplied
+from joulemark.reference.blocks import multiplied
 
 # Barreto and Rijmen, "The Whirlpool Hashing Function", 2003 (ISO/IEC 10118-3): the mini-boxes E and
 # R of section 3.3 and appendix B, the row of the circulant matrix of section 3.5.

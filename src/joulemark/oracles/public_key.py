@@ -16,8 +16,9 @@ from Crypto.PublicKey import DSA, RSA
 from Crypto.Signature import pkcs1_15, pss
 from Crypto.Util.number import getPrime
 
-from joulemark.curves import SECP256K1, SECT233R1, Curve
-from joulemark.oracles import Algorithm, Random, Values, difference, number, octets, xtr
+from joulemark.oracles import Algorithm, Random, Values, difference, number, octets
+from joulemark.reference import xtr
+from joulemark.reference.curves import SECP256K1, SECT233R1, Curve
 
 MESSAGE_BYTES = 16
 _EXPONENT = 17

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from joulemark.errors import InputError
-from joulemark.oscore import OSCORE_CONTEXTS
+from joulemark.reference.oscore import OSCORE_CONTEXTS
 
 if TYPE_CHECKING:
     from joulemark.analysis.oscore_auditor import OscoreAuditor

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import xor
 
-from joulemark.curupira import square_complete_transform
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curupira import square_complete_transform
 
 BLOCK_BYTES = 12
 BLOCK_BITS = 96

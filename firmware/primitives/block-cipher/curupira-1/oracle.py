@@ -1,7 +1,7 @@
 """Curupira-1 written from the paper; no library has it."""
 
-from joulemark.curupira import encrypt, round_keys
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curupira import encrypt, round_keys
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

@@ -4,8 +4,8 @@ No library has it. The rounds are those of the independent oracle of Curupira-1;
 integer, whereas the C code moves bytes.
 """
 
-from joulemark.curupira import encrypt, sbox, select, to_matrix
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curupira import encrypt, sbox, select, to_matrix
 
 P96 = 1 << 96 | 1 << 16 | 1 << 13 | 1 << 11 | 1
 ROUNDS = 10

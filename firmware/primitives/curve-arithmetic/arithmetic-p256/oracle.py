@@ -1,7 +1,7 @@
 """Points of P-256 from the curve's definition."""
 
-from joulemark.curves import P256
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curves import P256
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

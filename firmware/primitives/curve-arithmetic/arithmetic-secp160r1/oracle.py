@@ -1,7 +1,7 @@
 """Points of secp160r1 from the curve's definition."""
 
-from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curves import SECP160R1
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

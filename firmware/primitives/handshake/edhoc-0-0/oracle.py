@@ -3,8 +3,8 @@
 from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-from joulemark.edhoc import byte_string, extract, item, kdf, sha256
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.edhoc import byte_string, extract, item, kdf, sha256
 
 CONNECTIONS = bytes.fromhex("002d"), bytes.fromhex("4118")
 MAC_BYTES = 32

@@ -3,8 +3,8 @@
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-from joulemark.edhoc import byte_string, extract, item, kdf, sha256
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.edhoc import byte_string, extract, item, kdf, sha256
 
 CONNECTIONS = bytes.fromhex("82060237"), bytes.fromhex("27")
 MAC_BYTES = 8

@@ -1,7 +1,7 @@
 """ECDH over secp160r1 from its definition: no available library has the curve."""
 
-from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curves import SECP160R1
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

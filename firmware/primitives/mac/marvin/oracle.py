@@ -7,8 +7,8 @@ Curupira comes from its independent oracle; that of AES computes its S-box by in
 from functools import reduce
 from operator import xor
 
-from joulemark.curupira import square_complete_transform
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curupira import square_complete_transform
 
 EXPONENTS = {12: (96, 16, 13, 11, 0), 16: (128, 29, 27, 24, 0)}
 C = 0x2A

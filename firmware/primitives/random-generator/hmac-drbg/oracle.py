@@ -1,7 +1,7 @@
 """HMAC_DRBG from its definition, over hashlib's HMAC."""
 
-from joulemark.hmac_drbg import HmacDrbg
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.hmac_drbg import HmacDrbg
 
 _REQUEST_BYTES = 128
 

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from joulemark.curves import P256
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curves import P256
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

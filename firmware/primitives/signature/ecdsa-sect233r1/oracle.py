@@ -1,7 +1,7 @@
 """ECDSA over sect233r1 and RFC 6979 from their definitions: no available library has the curve."""
 
-from joulemark.curves import SECT233R1
 from joulemark.oracle import Compute, Inputs, Output
+from joulemark.reference.curves import SECT233R1
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

@@ -1,7 +1,7 @@
-"""SLH-DSA with SHA-2, category 3: `joulemark.slh_dsa`, from FIPS 205; pqcrypto verifies."""
+"""SLH-DSA with SHA-2, category 3: `reference/slh_dsa.py`, from FIPS 205; pqcrypto verifies."""
 
 from joulemark.oracle import Compute, Inputs, Output
-from joulemark.slh_dsa import signed, to_verify
+from joulemark.reference.slh_dsa import signed, to_verify
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

@@ -1,7 +1,7 @@
-"""SLH-DSA with SHAKE: `joulemark.slh_dsa` is written from FIPS 205, and pqcrypto verifies."""
+"""SLH-DSA with SHAKE: `reference/slh_dsa.py` is written from FIPS 205, and pqcrypto verifies."""
 
 from joulemark.oracle import Compute, Inputs, Output
-from joulemark.slh_dsa import signed, to_verify
+from joulemark.reference.slh_dsa import signed, to_verify
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:

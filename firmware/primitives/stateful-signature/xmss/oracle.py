@@ -1,4 +1,4 @@
-"""XMSS by `joulemark.xmss`: a tree of one leaf that exists, whose path is given.
+"""XMSS by `joulemark.reference.xmss`: a tree of one leaf that exists, whose path is given.
 
 No library for Python has it. The vectors hold this against the authors' own implementation.
 """
@@ -6,7 +6,7 @@ No library for Python has it. The vectors hold this against the authors' own imp
 import hashlib
 
 from joulemark.oracle import Compute, Inputs, Output
-from joulemark.xmss import Tree
+from joulemark.reference.xmss import Tree
 
 _SETS = {"xmss-sha2-10-256": (32, 10), "xmss-sha2-16-256": (32, 16), "xmss-sha2-10-192": (24, 10)}
 

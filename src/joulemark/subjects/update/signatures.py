@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from pyhsslms import pyhsslms
 
-from joulemark import xmss
 from joulemark.catalogue.primitives import STATUSES, Status, library
 from joulemark.errors import InputError, VerificationError
 from joulemark.oracle import Inputs
+from joulemark.reference import xmss
 
 _ROOM_BYTES = {
     "ecdsa-p256": 17_200,

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from joulemark.edhoc import byte_string, item
+from joulemark.reference.edhoc import byte_string, item
 
 CON, ACK = 0, 2
 POST, CHANGED, CONTINUE, UNAUTHORIZED = 0x02, 0x44, 0x5F, 0x81

@@ -7,7 +7,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from joulemark.hmac_drbg import HmacDrbg
+from joulemark.reference.hmac_drbg import HmacDrbg
 
 Point = tuple[int, int]
 """Affine coordinates; infinity is None."""

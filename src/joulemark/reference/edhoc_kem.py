@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from dilithium_py.ml_dsa import ML_DSA_44
 from kyber_py.ml_kem import ML_KEM_512
 
-from joulemark.edhoc import byte_string, item
 from joulemark.oracle import Output
+from joulemark.reference.edhoc import byte_string, item
 
 HASH_BYTES, TAG_BYTES = 64, 16
 SUITE = bytes([0x34])
