@@ -121,7 +121,7 @@ def test_what_an_oracle_imports_counts(tmp_path: Path, monkeypatch: pytest.Monke
     (package / "deep.py").write_text("NUMBER = 1\n")
     (package / "curves.py").write_text("from joulemark.deep import NUMBER\n")
     oracle = tmp_path / "oracle.py"
-    oracle.write_text("from joulemark.reference import curves\nfrom os import path\n")
+    oracle.write_text("from joulemark import curves\nfrom os import path\n")
     before = meaning.of_module(oracle)
     (package / "deep.py").write_text("# A comment.\nNUMBER = 1\n")
     assert meaning.of_module(oracle) == before
