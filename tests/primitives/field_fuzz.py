@@ -31,6 +31,8 @@ PRIMES = {"p25519": 2**255 - 19, **MONTGOMERY}
 BOARDS = {"msp430": BOARD, "armv7m": ARM, "armv7em": DSP, "armv6m": PICO, "riscv": PICO_2}
 POLYNOMIAL_BYTES = {"msp430": 2, "armv7m": 32}
 """Length of the factors of one product of gf2-233."""
+STEPS = ("armv6m", "riscv")
+"""Cores with a step of X25519's ladder in assembly."""
 FIELDS = sorted(
     tuple(path.stem.rsplit("-", 1))
     for path in FOLDER.glob("*-*.S")
@@ -220,6 +222,52 @@ class FuzzedPoints:
             assert found == [value % prime for value in wanted], (self.name, *map(hex, case))
 
 
+def doubled_and_added(points: list[int], base: int) -> list[int]:
+    """Return x and z of the double of the first point and of the sum, by RFC 7748 (section 5)."""
+    x, z, x3, z3 = points
+    a, b, c, d = x + z, x - z, x3 + z3, x3 - z3
+    e = a * a - b * b
+    twice = [a * a * b * b, e * (a * a + 121665 * e)]
+    return [*twice, (d * a + c * b) ** 2, base * (d * a - c * b) ** 2]
+
+
+class FuzzedStep:
+    """A step of X25519's ladder in assembly, and inversion."""
+
+    operations = "step of the ladder, inverse"
+
+    def __init__(self, core: str, folder: Path) -> None:
+        self.name = f"p25519-{core}"
+        self._board = BOARDS[core]
+        self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "steps.c")
+
+    def round(self, source: random.Random) -> None:
+        """Try CASES pairs of points.
+
+        Raises:
+            AssertionError: something differs; it holds the operands.
+        """
+        prime = PRIMES["p25519"]
+        # As large as elements are between steps.
+        end = 2**255 + 2**135
+        cases = [[element(source, prime, 256) % end for _ in range(5)] for _ in range(CASES)]
+        swaps = [source.choice([0, 2**32 - 1]) for _ in cases]
+        data = b"".join(
+            value.to_bytes(32, "little")
+            for case, swap in zip(cases, swaps, strict=True)
+            for value in (*case, swap)
+        )
+        memory = run(self._board, self._image, data, 5 * 32 * CASES)
+        for number, (case, swap) in enumerate(zip(cases, swaps, strict=True)):
+            points = [*case[2:4], *case[:2]] if swap else case[:4]
+            wanted = [*doubled_and_added(points, case[4])]
+            wanted.append(pow(case[0], -1, prime) if case[0] % prime else 0)
+            at = 5 * 32 * number
+            got = [memory[i : i + 32] for i in range(at, at + 5 * 32, 32)]
+            found = [int.from_bytes(value, "little") % prime for value in got]
+            assert found == [value % prime for value in wanted], (self.name, swap, *map(hex, case))
+
+
 class FuzzedLadder:
     """X25519's ladder in assembly, beside RFC 7748's own."""
 
@@ -247,10 +295,8 @@ class FuzzedLadder:
             for bit in range(254, -1, -1):
                 if scalar >> bit & 1:
                     x, z, x3, z3 = x3, z3, x, z
-                a, b, c, d = x + z, x - z, x3 + z3, x3 - z3
-                x3, z3 = (d * a + c * b) ** 2 % prime, base * (d * a - c * b) ** 2 % prime
-                e = a * a - b * b
-                x, z = a * a * b * b % prime, e * (a * a + 121665 * e) % prime
+                sums = doubled_and_added([x, z, x3, z3], base)
+                x, z, x3, z3 = (value % prime for value in sums)
                 if scalar >> bit & 1:
                     x, z, x3, z3 = x3, z3, x, z
             at = 2 * 32 * number
@@ -274,7 +320,7 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
     source, tried = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
         fields: list[
-            Fuzzed | FuzzedPolynomials | FuzzedInversion | FuzzedPoints | FuzzedLadder
+            Fuzzed | FuzzedPolynomials | FuzzedInversion | FuzzedPoints | FuzzedLadder | FuzzedStep
         ] = []
 
         def folder(name: str) -> Path:
@@ -289,6 +335,8 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
         fields.append(FuzzedInversion("armv7em", folder("inversion")))
         fields.append(FuzzedPoints("armv7em", folder("points")))
         fields.append(FuzzedLadder("armv7em", folder("ladder")))
+        for core in STEPS:
+            fields.append(FuzzedStep(core, folder(f"step-{core}")))
         until = time.process_time() + seconds
         while time.process_time() < until:
             for field in fields:

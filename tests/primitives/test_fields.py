@@ -8,11 +8,13 @@ import pytest
 from field_fuzz import (
     FIELDS,
     POLYNOMIAL_BYTES,
+    STEPS,
     Fuzzed,
     FuzzedInversion,
     FuzzedLadder,
     FuzzedPoints,
     FuzzedPolynomials,
+    FuzzedStep,
 )
 
 ROUNDS = 16
@@ -37,6 +39,13 @@ def test_points(tmp_path: Path, kind: type[FuzzedInversion | FuzzedPoints | Fuzz
     points, source = kind("armv7em", tmp_path), random.Random(1)
     for _ in range(4):
         points.round(source)
+
+
+@pytest.mark.parametrize("core", STEPS)
+def test_steps_of_the_ladder(tmp_path: Path, core: str) -> None:
+    steps, source = FuzzedStep(core, tmp_path), random.Random(core)
+    for _ in range(4):
+        steps.round(source)
 
 
 def test_all_are_tried() -> None:

@@ -20,7 +20,7 @@
 .endm
 
 /* The frame of a 256-bit product: products of the low halves, of the high halves and of the
-   differences; the differences; the sign; what product128 keeps; the arguments. */
+   differences; the differences; the sign; what keep_halfwords keeps; the arguments. */
 #define LOW 0
 #define HIGH 32
 #define MIDDLE 64
@@ -29,11 +29,10 @@
 #define SIGN 128
 #define BE2 132
 #define BE3 136
-#define CROSS 140
-#define FRAME_BYTES 152
-#define OUT 152
-#define A 156
-#define B 160
+#define FRAME_BYTES 140
+#define OUT 140
+#define A 144
+#define B 148
 
 #define T r5
 #define X r6
@@ -106,53 +105,18 @@
     row     odd, \w1, \w2, \w3, \w4
 .endm
 
-.macro rows_crossed at, w0, w1, w2, w3, w4
+.macro rows_crossed at, w0, w1, w2, w3
     ldrh    X, [P, #\at]
     row     odd, \w0, \w1, \w2, \w3
     ldrh    X, [P, #\at + 2]
     row     even, \w0, \w1, \w2, \w3
-    carry_to \w4
 .endm
 
 /* w = w 2^n + the upper bits of another word times 2^n. */
 .macro shift_in w, from, n
     lsls    \w, \w, #\n
-    lsrs    T, \from, #32 - \n
-    orrs    \w, \w, T
-.endm
-
-/* The frame's words at \to += 2^n times: CROSS's three words, r3, r4, r0, r1, r2. */
-.macro add_crossed to, n
-    shift_in r2, r1, \n
-    mov     r11, r2
-    shift_in r1, r0, \n
-    mov     r10, r1
-    shift_in r0, r4, \n
-    mov     r9, r0
-    shift_in r4, r3, \n
-    ldr     r2, [sp, #CROSS + 8]
-    shift_in r3, r2, \n
-    ldr     r1, [sp, #CROSS + 4]
-    shift_in r2, r1, \n
-    ldr     r0, [sp, #CROSS]
-    shift_in r1, r0, \n
-    lsls    r0, r0, #\n
-    ldr     T, [sp, #\to]
-    adds    r0, r0, T
-    str     r0, [sp, #\to]
-    .irp    w, 1, 2, 3, 4
-    ldr     T, [sp, #\to + 4 * \w]
-    adcs    r\w, r\w, T
-    str     r\w, [sp, #\to + 4 * \w]
-    .endr
-    mov     r1, r9
-    mov     r2, r10
-    mov     r3, r11
-    .irp    w, 1, 2, 3
-    ldr     T, [sp, #\to + 16 + 4 * \w]
-    adcs    r\w, r\w, T
-    str     r\w, [sp, #\to + 16 + 4 * \w]
-    .endr
+    lsrs    X, \from, #32 - \n
+    orrs    \w, \w, X
 .endm
 
 /* Keeps the halfwords of the four words at X. */
@@ -176,32 +140,11 @@
     mov     r11, r3
 .endm
 
-/* The words at P times those at X to the frame's \to. */
-.macro product128 to
+/* The words at P times those at X to the frame's \to, by way of eight other words of the frame. The
+   crossed sum comes first, and is shifted as its words are ready; the straight one begins with its
+   lower half. */
+.macro product128 to, by
     keep_halfwords
-    ldrh    X, [P, #0]
-    fresh   even, 0, r0
-    fresh   even, 1, r1
-    fresh   even, 2, r2
-    fresh   even, 3, r3
-    ldrh    X, [P, #2]
-    first   odd, 0, r1
-    next    odd, 1, r2
-    next    odd, 2, r3
-    fresh   odd, 3, r4
-    movs    T, #0
-    adcs    r4, r4, T
-    str     r0, [sp, #\to]
-    rows_straight 4, r1, r2, r3, r4, r0
-    str     r1, [sp, #\to + 4]
-    rows_straight 8, r2, r3, r4, r0, r1
-    str     r2, [sp, #\to + 8]
-    rows_straight 12, r3, r4, r0, r1, r2
-    str     r3, [sp, #\to + 12]
-    str     r4, [sp, #\to + 16]
-    str     r0, [sp, #\to + 20]
-    str     r1, [sp, #\to + 24]
-    str     r2, [sp, #\to + 28]
     ldrh    X, [P, #0]
     fresh   odd, 0, r0
     fresh   odd, 1, r1
@@ -210,13 +153,53 @@
     ldrh    X, [P, #2]
     row     even, r0, r1, r2, r3
     carry_to r4
-    str     r0, [sp, #CROSS]
-    rows_crossed 4, r1, r2, r3, r4, r0
-    str     r1, [sp, #CROSS + 4]
-    rows_crossed 8, r2, r3, r4, r0, r1
-    str     r2, [sp, #CROSS + 8]
-    rows_crossed 12, r3, r4, r0, r1, r2
-    add_crossed \to, 16
+    lsls    T, r0, #16
+    str     T, [sp, #\by]
+    lsrs    r0, r0, #16
+    rows_crossed 4, r1, r2, r3, r4
+    carry_to X
+    lsls    T, r1, #16
+    orrs    r0, r0, T
+    str     r0, [sp, #\by + 4]
+    mov     r0, X
+    lsrs    r1, r1, #16
+    rows_crossed 8, r2, r3, r4, r0
+    carry_to X
+    lsls    T, r2, #16
+    orrs    r1, r1, T
+    str     r1, [sp, #\by + 8]
+    mov     r1, X
+    lsrs    r2, r2, #16
+    rows_crossed 12, r3, r4, r0, r1
+    carry_to T
+    shift_in T, r1, 16
+    shift_in r1, r0, 16
+    shift_in r0, r4, 16
+    shift_in r4, r3, 16
+    lsls    r3, r3, #16
+    orrs    r3, r3, r2
+    add     X, sp, #\by + 12            /* words 5, 6, 4 and 7 */
+    stmia   X!, {r0, r1, r4, T}
+    add     X, sp, #\by
+    ldmia   X!, {r0-r2}
+    rows_straight 0, r0, r1, r2, r3, r4
+    str     r0, [sp, #\to]
+    rows_straight 4, r1, r2, r3, r4, r0
+    str     r1, [sp, #\to + 4]
+    rows_straight 8, r2, r3, r4, r0, r1
+    str     r2, [sp, #\to + 8]
+    rows_straight 12, r3, r4, r0, r1, r2
+    ldr     T, [sp, #\by + 20]
+    adds    r4, r4, T
+    ldr     T, [sp, #\by + 12]
+    adcs    r0, r0, T
+    ldr     T, [sp, #\by + 16]
+    adcs    r1, r1, T
+    ldr     T, [sp, #\by + 24]
+    adcs    r2, r2, T
+    add     X, sp, #\to + 12
+    stmia   X!, {r3, r4}
+    stmia   X!, {r0-r2}
 .endm
 
 /* A product of two kept halfwords that is a new word, with the carry. */
@@ -233,10 +216,62 @@
     adcs    \w, \w, T
 .endm
 
-/* The square of the words at X to the frame's \to: products of two different halfwords once, then
-   doubled. */
-.macro square128 to
+/* w += a word that was put aside and the carry, to the frame's \to. */
+.macro next_kept w, at, to
+    ldr     T, [sp, #\at]
+    adcs    \w, \w, T
+    str     \w, [sp, #\to]
+.endm
+
+/* The square of the words at X to the frame's \to, by way of eight other words of the frame: products
+   of two different halfwords once, then doubled. */
+.macro square128 to, by
     keep_halfwords
+    even    0, X
+    fresh   odd, 0, r0
+    fresh   odd, 1, r1
+    fresh   odd, 2, r2
+    fresh   odd, 3, r3
+    lsls    T, r0, #17
+    str     T, [sp, #\by]
+    lsrs    r0, r0, #15
+    even    1, X
+    first   odd, 0, r1
+    next    odd, 1, r2
+    next    odd, 2, r3
+    fresh_on odd, 3, r4
+    lsls    T, r1, #17
+    orrs    T, T, r0
+    str     T, [sp, #\by + 4]
+    lsrs    r1, r1, #15
+    even    2, X
+    first   odd, 0, r2
+    next    odd, 1, r3
+    next    odd, 2, r4
+    fresh_on odd, 3, r0
+    lsls    T, r2, #17
+    orrs    T, T, r1
+    str     T, [sp, #\by + 8]
+    lsrs    r2, r2, #15
+    even    3, X
+    first   odd, 0, r3
+    next    odd, 1, r4
+    next    odd, 2, r0
+    fresh_on odd, 3, r1
+    lsls    T, r3, #17
+    orrs    r2, r2, T
+    lsls    T, r4, #17
+    lsrs    r3, r3, #15
+    orrs    r3, r3, T
+    lsls    T, r0, #17
+    lsrs    r4, r4, #15
+    orrs    r4, r4, T
+    lsls    T, r1, #17
+    lsrs    r0, r0, #15
+    orrs    r0, r0, T
+    lsrs    r1, r1, #15
+    add     X, sp, #\by + 12            /* words 6, 7, 3, 4 and 5 */
+    stmia   X!, {r0-r4}
     even    0, X                        /* words 1 to 6: r0-r4, r7 */
     fresh   even, 1, r0
     fresh   even, 2, r1
@@ -258,16 +293,18 @@
     movs    T, #0
     adcs    r4, r4, T
     adcs    r7, r7, T
-    adds    r0, r0, r0
+    even    0, X
+    muls    X, X, X
+    ldr     T, [sp, #\by]
+    adds    X, X, T
+    str     X, [sp, #\to]
+    adcs    r0, r0, r0
     adcs    r1, r1, r1
     adcs    r2, r2, r2
     adcs    r3, r3, r3
     adcs    r4, r4, r4
     adcs    r7, r7, r7
     carry_to X
-    even    0, T
-    muls    T, T, T
-    str     T, [sp, #\to]
     odd     0, T
     muls    T, T, T
     adds    r0, r0, T
@@ -276,39 +313,14 @@
     next_square even, 2, r3
     next_square odd, 2, r4
     next_square even, 3, r7
-    next_square odd, 3, X
-    str     r0, [sp, #\to + 4]
-    str     r1, [sp, #\to + 8]
-    str     r2, [sp, #\to + 12]
-    str     r3, [sp, #\to + 16]
-    str     r4, [sp, #\to + 20]
-    str     r7, [sp, #\to + 24]
-    str     X, [sp, #\to + 28]
-    even    0, X
-    fresh   odd, 0, r0
-    fresh   odd, 1, r1
-    fresh   odd, 2, r2
-    fresh   odd, 3, r3
-    str     r0, [sp, #CROSS]
-    even    1, X
-    first   odd, 0, r1
-    next    odd, 1, r2
-    next    odd, 2, r3
-    fresh_on odd, 3, r4
-    str     r1, [sp, #CROSS + 4]
-    even    2, X
-    first   odd, 0, r2
-    next    odd, 1, r3
-    next    odd, 2, r4
-    fresh_on odd, 3, r0
-    str     r2, [sp, #CROSS + 8]
-    even    3, X
-    first   odd, 0, r3
-    next    odd, 1, r4
-    next    odd, 2, r0
-    fresh_on odd, 3, r1
-    movs    r2, #0
-    add_crossed \to, 17
+    next_square odd, 3, X               /* which leaves no carry */
+    next_kept r0, \by + 4, \to + 4
+    next_kept r1, \by + 8, \to + 8
+    next_kept r2, \by + 20, \to + 12
+    next_kept r3, \by + 24, \to + 16
+    next_kept r4, \by + 28, \to + 20
+    next_kept r7, \by + 12, \to + 24
+    next_kept X, \by + 16, \to + 28
 .endm
 
 /* The frame's words at \to = |low half - high half| of the integer at P; r4 = all ones if the
@@ -335,81 +347,6 @@
     str     r1, [sp, #\to + 4]
     str     r2, [sp, #\to + 8]
     str     r3, [sp, #\to + 12]
-.endm
-
-/* The product is LOW + 2^128 (LOW + HIGH +- MIDDLE) + 2^256 HIGH; + if SIGN or
-   the argument is 0, - if it is all ones.
-   Afterwards words 0 to 7 are at LOW, 8 to 11 in r8-r11, and 12 to 15 at HIGH + 16, less what carries
-   from word 7 to 8, in r5, and from word 11 to 12, in r6: the field's reduction adds those. */
-.macro combine sign
-    add     r7, sp, #LOW + 16
-    ldmia   r7!, {r0-r3}
-    ldmia   r7!, {r4-r6}                /* t = r0-r3 = LOW's high half + HIGH's low half */
-    ldr     r7, [r7]
-    adds    r0, r0, r4
-    adcs    r1, r1, r5
-    adcs    r2, r2, r6
-    adcs    r3, r3, r7
-    carry_to r7
-    mov     r8, r0
-    mov     r9, r1
-    mov     r10, r2
-    mov     r11, r3
-    .irp    w, 0, 1, 2, 3
-    ldr     r4, [sp, #LOW + 4 * \w]
-    .if     \w
-    adcs    r\w, r\w, r4
-    .else
-    adds    r\w, r\w, r4
-    .endif
-    .endr
-    mov     r5, r7                      /* t's carry and this one */
-    movs    r4, #0
-    adcs    r5, r5, r4
-    .ifb    \sign
-    ldr     r6, [sp, #SIGN]
-    lsrs    r4, r6, #1                  /* the carry, if SIGN is not 0 */
-    .else
-    movs    r6, #0
-    cmp     r6, r6
-    mvns    r6, r6
-    .endif
-    .irp    w, 0, 1, 2, 3
-    ldr     r4, [sp, #MIDDLE + 4 * \w]
-    eors    r4, r4, r6
-    adcs    r\w, r\w, r4
-    str     r\w, [sp, #LOW + 16 + 4 * \w]
-    .endr
-    movs    r4, #0
-    adcs    r5, r5, r4
-    mov     r0, r8
-    mov     r1, r9
-    mov     r2, r10
-    mov     r3, r11
-    .irp    w, 0, 1, 2, 3
-    ldr     r4, [sp, #HIGH + 16 + 4 * \w]
-    .if     \w
-    adcs    r\w, r\w, r4
-    .else
-    adds    r\w, r\w, r4
-    .endif
-    .endr
-    movs    r4, #0
-    adcs    r7, r7, r4                  /* t's carry and this one */
-    .irp    w, 0, 1, 2, 3
-    ldr     r4, [sp, #MIDDLE + 16 + 4 * \w]
-    eors    r4, r4, r6
-    .if     \w
-    adcs    r\w, r\w, r4
-    .else
-    adds    r\w, r\w, r4
-    .endif
-    .endr
-    mov     r8, r0
-    mov     r9, r1
-    mov     r10, r2
-    mov     r11, r3
-    adcs    r6, r6, r7
 .endm
 
 /* The registers that a function keeps for its caller. */
@@ -442,7 +379,8 @@
     pop     {pc}
 .endm
 
-/* r0 = out, r1 = a, r2 = b: the product as combine leaves it. */
+/* r1 = a, r2 = b: the products of which theirs is made, to the frame's LOW, HIGH and MIDDLE. It is
+   LOW + 2^128 (LOW + HIGH +- MIDDLE) + 2^256 HIGH; + if SIGN is 0, - if it is all ones. */
 .macro multiply256
     enter256
     mov     P, r2
@@ -456,29 +394,27 @@
     str     r4, [sp, #SIGN]
     add     P, sp, #DIFFERENCE_A
     add     X, sp, #DIFFERENCE_B
-    product128 MIDDLE
+    product128 MIDDLE, HIGH
     ldr     P, [sp, #A]
     ldr     X, [sp, #B]
-    product128 LOW
+    product128 LOW, HIGH
     ldr     P, [sp, #A]
     ldr     X, [sp, #B]
     adds    P, #16
     adds    X, #16
-    product128 HIGH
-    combine
+    product128 HIGH, DIFFERENCE_A
 .endm
 
-/* r0 = out, r1 = a: the square as combine leaves it. */
+/* r1 = a: the same of its square; MIDDLE is subtracted. */
 .macro square256
     enter256
     mov     P, r1
     difference DIFFERENCE_A
     add     X, sp, #DIFFERENCE_A
-    square128 MIDDLE
+    square128 MIDDLE, HIGH
     ldr     X, [sp, #A]
-    square128 LOW
+    square128 LOW, HIGH
     ldr     X, [sp, #A]
     adds    X, #16
-    square128 HIGH
-    combine -1                          /* a square of a difference is subtracted */
+    square128 HIGH, DIFFERENCE_A
 .endm

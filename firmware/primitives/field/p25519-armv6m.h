@@ -18,3 +18,6 @@ void p25519_square_times(fe out, const fe a, uint32_t count, const fe b);
 #define fe_square_times p25519_square_times
 /* A step of the ladder of key-agreement/x25519/x25519-ladder.h, for its elements. */
 void p25519_step(fe elements[9], uint32_t swap);
+/* Division steps of f and g, and the same of d and e modulo 2^255 - 19. */
+void p25519_divide(int16_t f_g[18][2], int16_t d_e[18][2]);
+#define P25519_DIVIDE p25519_divide

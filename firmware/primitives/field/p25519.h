@@ -63,7 +63,7 @@ static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
 #endif
 
 /* a^(2^250 - 1), and a^11: the start of inversion and of square roots. */
-__attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {
+__attribute__((cold, unused)) static void fe_power_250(fe out, fe eleven, const fe a) {
     fe two, t, u;
     fe_square(two, a);
     fe_square_times(t, two, 2, a);    /* 9 */
@@ -78,11 +78,47 @@ __attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {
     fe_square_times(out, u, 50, t);   /* 2^250 - 1 */
 }
 
+#ifdef P25519_DIVIDE
+/* 1 / a, below 2^255 + 2^11; 0 if a is 0. As f and g go from p and a to 1 or -1 and 0, d and e go
+   from 0 and 1 while d a = f. |d| is below 21 p: each of 40 times adds half of p. */
+static void fe_invert(fe out, const fe a) {
+    enum { LIMBS = 18, BITS = 15, MASK = (1 << BITS) - 1 };
+    int16_t f_g[LIMBS][2] = {[0] = {-19}, [LIMBS - 1] = {1}}, d_e[LIMBS][2] = {{0, 1}};
+    fe reduced;
+    fe_to_bytes((uint8_t *)reduced, a);
+    for (unsigned i = 0, at = 0; i < LIMBS; i++, at += BITS) {
+        uint64_t words = reduced[at / 32] | (uint64_t)(at < 224 ? reduced[at / 32 + 1] : 0) << 32;
+        f_g[i][1] = (int16_t)(words >> at % 32 & MASK);
+    }
+    P25519_DIVIDE(f_g, d_e);
+    /* f d + 32 p, and what exceeds 255 bits 19 times. */
+    int32_t sum = -19 * 32, negative = f_g[LIMBS - 1][0];
+    __asm__("" : "+r"(negative));
+    for (unsigned i = 0; i < LIMBS - 1; i++) {
+        sum += (d_e[i][0] ^ negative) - negative;
+        d_e[i][0] = (int16_t)(sum & MASK);
+        sum >>= BITS;
+    }
+    sum = 19 * (sum + 32 + ((d_e[LIMBS - 1][0] ^ negative) - negative));
+    for (unsigned i = 0; i < FE_WORDS; i++)
+        out[i] = 0;
+    for (unsigned i = 0, at = 0; i < LIMBS - 1; i++, at += BITS) {
+        sum += d_e[i][0];
+        uint32_t bits = (uint32_t)sum & MASK;
+        out[at / 32] |= bits << at % 32;
+        if (at % 32 > 32 - BITS)
+            out[at / 32 + 1] |= bits >> (32 - at % 32);
+        sum >>= BITS;
+    }
+    out[FE_WORDS - 1] |= (uint32_t)sum << 31;
+}
+#else
 /* 1 / a = a^(p - 2); 0 if a is 0. */
 static void fe_invert(fe out, const fe a) {
     fe eleven, t;
     fe_power_250(t, eleven, a);
     fe_square_times(out, t, 5, eleven);
 }
+#endif
 
 #endif
