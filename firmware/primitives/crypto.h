@@ -143,6 +143,20 @@ static inline void crypto_wipe(void *buffer, size_t length) {
     __asm__ volatile("" : : "r"(buffer) : "memory");
 }
 
+/* The same for a few words of a context, in place. Compilers turn the loop above into a call of
+   memset, which takes longer than a few stores; here they do not know that they store 0. */
+static inline void crypto_wipe_words(void *words, size_t count) {
+#ifdef __ARM_FEATURE_UNALIGNED
+    uint32_t zero = 0;
+    __asm__("" : "+r"(zero));
+    for (size_t i = 0; i < count; i++)
+        crypto_store_word((uint8_t *)words + 4 * i, zero);
+    __asm__ volatile("" : : "r"(words) : "memory");
+#else
+    crypto_wipe(words, 4 * count);
+#endif
+}
+
 /* A function that handles secrets leaves some in the stack frames of the functions it calls. To
    wipe them, its caller calls it without inlining and then calls a function with a frame of
    `bytes`, the depth of those frames, which lies in the same place and is overwritten. */

@@ -38,26 +38,12 @@ void blake2s_update(blake2s_ctx *ctx, const uint8_t *data, size_t length) {
     ctx->fill = (unsigned)length;
 }
 
-static void blake2s_wipe(blake2s_ctx *ctx) {
-#ifdef __ARM_FEATURE_UNALIGNED
-    /* All that is secret, without the call of memset that compilers make of stores of 0. */
-    uint32_t zero = 0;
-    __asm__ volatile("" : "+r"(zero));
-    for (unsigned i = 0; i < 8; i++)
-        ctx->h[i] = zero;
-    for (unsigned i = 0; i < BLAKE2S_BLOCK_BYTES; i += 4)
-        crypto_store_word(ctx->block + i, zero);
-    __asm__ volatile("" : : "r"(ctx) : "memory");
-#else
-    crypto_wipe(ctx, sizeof *ctx);
-#endif
-}
-
 void blake2s_final(blake2s_ctx *ctx, uint8_t *digest) {
     blake2s_count(ctx, ctx->fill);
     if (ctx->fill < BLAKE2S_BLOCK_BYTES)
         __builtin_memset(ctx->block + ctx->fill, 0, BLAKE2S_BLOCK_BYTES - ctx->fill);
     blake2s_compress(ctx->h, ctx->block, ctx->t, 1);
     __builtin_memcpy(digest, ctx->h, BLAKE2S_DIGEST_BYTES); /* all cores are little-endian */
-    blake2s_wipe(ctx);
+    crypto_wipe_words(ctx->h, 8);
+    crypto_wipe_words(ctx->block, BLAKE2S_BLOCK_BYTES / 4);
 }

@@ -70,6 +70,6 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
             *tag++ = (uint8_t)(sum >> 8 * n);
         sum >>= 32;
     }
-    crypto_wipe(less, sizeof less);
-    crypto_wipe(ctx, sizeof *ctx);
+    crypto_wipe_words(less, 4);
+    crypto_wipe_words(ctx, sizeof *ctx / 4);
 }

@@ -1,4 +1,4 @@
-/* Poly1305 with a one-time key of 32 bytes, for ARMv7E-M. */
+/* Poly1305 with a one-time key of 32 bytes, for ARMv7-M and ARMv7E-M. */
 #ifndef POLY1305_H
 #define POLY1305_H
 

@@ -6,10 +6,8 @@
 
 enum { POLY1305_KEY_BYTES = 32, POLY1305_TAG_BYTES = 16, POLY1305_LIMBS = 10 };
 
-typedef uint16_t poly1305_limb;
-
 typedef struct {
-    poly1305_limb h[POLY1305_LIMBS], r[POLY1305_LIMBS]; /* 13 bits each, least significant first */
+    uint16_t h[POLY1305_LIMBS], r[POLY1305_LIMBS]; /* 13 bits each, least significant first */
     uint8_t s[16];
     uint8_t block[16];
     uint8_t used; /* bytes in block, below 16 between calls */
