@@ -432,7 +432,8 @@ def budget_page(path: Path) -> Path:
     asked = asked.model_copy(update={"message": messages})
     nothing_measured = budget.Costs([], "none")
     base = budget.budget(asked, nothing_measured)
-    write_budget_page(asked, base, budget.variants(asked, nothing_measured, base), path)
+    others, _ = budget.variants(asked, nothing_measured, base)
+    write_budget_page(asked, base, others, budget.warnings(base, others), path)
     return path
 
 

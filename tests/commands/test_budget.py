@@ -151,7 +151,7 @@ def test_variants_change_one_thing_at_a_time() -> None:
         what_if={"security_bytes": [8], "transmit": ["tx-25dbm"], "message_every_s": [20.0]},
     )
     base = budget(chosen, NO_STORE)
-    by_label = {v.label: v.budget.parts_a for v in variants(chosen, NO_STORE, base)}
+    by_label = {v.label: v.budget.parts_a for v in variants(chosen, NO_STORE, base)[0]}
     assert list(by_label) == [
         "no security",
         "8 security bytes",
@@ -478,7 +478,7 @@ def test_a_protocol_is_paid_for_by_its_handshakes_and_records() -> None:
     watt = 2 / DAY_S * (3e-3 - 0.5 * idle_w) + 6 / 3600 * (2e-4 - 0.01 * idle_w)
     assert base.parts_a["protocol"].value == pytest.approx(watt / 3.0)
     assert base.current_a.value == pytest.approx(5.1e-6 + watt / 3.0)
-    labels = {variant.label: variant.budget for variant in variants(asked, known, base)}
+    labels = {variant.label: variant.budget for variant in variants(asked, known, base)[0]}
     assert set(labels) == {"q for p", "20% of the frames lost", "60 records an hour"}
     watt = 2 / DAY_S * (3e-3 - 0.5 * idle_w) + 60 / 3600 * (2e-4 - 0.01 * idle_w)
     assert labels["60 records an hour"].parts_a["protocol"].value == pytest.approx(watt / 3.0)
@@ -500,3 +500,35 @@ def test_a_shipped_scenario_runs_its_protocol(tmp_path: Path) -> None:
     assert "client's record, 0% lost" in shown
     refused = joulemark("budget", str(tmp_path / "short.toml"), "--stored", code=3)
     assert "a protocol is run each time" in refused.stderr
+
+
+OFTEN = {"transmit": "tx-0dbm", "checks_per_s": 1e4, "check_s": 1e-3}
+SENDS = {"transmit": "tx-0dbm"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"message": [{"every_s": 0.002, "payload_bytes": 100}], "radio": SENDS},
+            r"its radio would take 1\d\d%",
+        ),
+        ({"sense": [{"activity": "temperature", "every_s": 0.01}]}, "temperature would take"),
+        ({"radio": OFTEN}, "its radio would take 1000%"),
+    ],
+)
+def test_what_there_is_no_time_for_is_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        budget(make(**changes), NO_STORE)
+
+
+def test_a_variant_that_there_is_no_time_for_is_left_out_and_named() -> None:
+    message = {"every_s": 10.0, "payload_bytes": 8}
+    asked = {"message_every_s": [0.0001, 60.0]}
+    chosen = make(message=[message], radio=SENDS, what_if=asked)
+    base = budget(chosen, NO_STORE)
+    others, left_out = variants(chosen, NO_STORE, base)
+    assert "a message every 60 s" in {v.label for v in others}
+    (reason,) = left_out
+    assert reason.startswith("a message every 0.0001 s does not fit: its radio would take ")
+    assert f"left out: {reason}" in warnings(base, others, left_out)

@@ -8,6 +8,7 @@ first order (JCGM 100:2008, section 5), with correlations between uses of the sa
 import difflib
 import math
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -149,10 +150,11 @@ def flash_size(board: Board) -> int:
     return max(m.size for m in chip.memories if m.kind == "flash")
 
 
-def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
-    """Return warnings for readers of the budget."""
+def warnings(base: Budget, others: Iterable[Variant], left_out: Iterable[str] = ()) -> list[str]:
+    """Return warnings for readers of the budget; `left_out` are those that `variants` returns."""
     named = [("as the scenario says", base), *((v.label, v.budget) for v in others)]
-    result = [
+    result = [f"left out: {reason}" for reason in left_out]
+    result += [
         f"{label}: the builds take {each.flash_bytes:,} bytes of flash together, and the chip has "
         f"{each.flash_size_bytes:,}: name smaller ones by `implementation`"
         for label, each in named
@@ -409,6 +411,10 @@ def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
     return ", and ".join(f"`{start} {' '.join(names)} {rest}`" for rest, names in alike.items())
 
 
+class OverfullError(InputError):
+    """A part of the device would be busy for more than all of the time."""
+
+
 class _Quantities:
     """Constants as quantities with uncertainty; equal constants share a correlated quantity."""
 
@@ -441,6 +447,7 @@ class _Device:
         self.quantity = _Quantities(scenario.tolerance)
         self._store = store
         self.flash_bytes: dict[tuple[str, ...], int] = {}
+        self._busy = defaultdict[str, float](float)
         self._meter = lru_cache(1)(lambda: ModelMeter(self.board))
 
     @property
@@ -533,6 +540,20 @@ class _Device:
         gross = self.quantity(name, nj * 1e-9, None, text)
         return seconds, gross - self.sleep_a * self.volt * seconds
 
+    def takes(self, part: str, seconds: float, often_hz: float) -> None:
+        """Note that a part of the device is busy so long, so often.
+
+        Raises:
+            OverfullError: with what it is busy with already, it is more than all of the time.
+        """
+        self._busy[part] += seconds * often_hz
+        if self._busy[part] > 1:
+            raise OverfullError(
+                f"does not fit: {part} would take {self._busy[part]:.0%} of the time",
+                self.scenario.title,
+                "let it be less often",
+            )
+
     def frame_s(self, payload_bytes: int) -> float:
         """Return the airtime of a frame."""
         radio = self.radio
@@ -553,13 +574,16 @@ def budget(scenario: Scenario, store: Costs) -> Budget:
 
     Raises:
         InputError: the board lacks something, or a primitive was not measured.
+        OverfullError: it has more to do than there is time for.
     """
     device = _Device(scenario, store)
     power_w: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
     power_w["sleep"] = device.sleep_a * device.volt
     for sense in scenario.sense:
-        energy_j = device.activity(sense.activity)[1] * sense.executions
-        power_w["sensing"] += energy_j / sense.every_s
+        seconds, energy_j = device.activity(sense.activity)
+        often_hz = sense.executions / sense.every_s
+        device.takes(sense.activity, seconds, often_hz)
+        power_w["sensing"] += energy_j * often_hz
     for load in scenario.load:
         stated = best(device.board.load, load.name, "load", device.board)
         power_w["loads"] += device.load_a(stated) * device.volt * load.duty
@@ -587,16 +611,20 @@ def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> Mess
     both_s = device.frame_s(message.payload_bytes + message.security_bytes)
     plain_s = device.frame_s(message.payload_bytes)
     if use.message is not None:
-        _, plain_j = device.activity(use.message)
+        busy_s, plain_j = device.activity(use.message)
+        busy_s += both_s - plain_s
     else:
+        busy_s = both_s + use.listen_s
         plain_j = device.radio_j(use.transmit, plain_s)
         if use.listen_s > 0:
             plain_j = plain_j + device.radio_j(use.receive, use.listen_s)
+    device.takes("its radio", busy_s, attempts / message.every_s)
     power_w["radio"] += attempts * plain_j / message.every_s
     extra_j = device.radio_j(use.transmit, both_s - plain_s) if message.security_bytes else 0.0
     power_w["security bytes"] += attempts * extra_j / message.every_s
     # A retransmission repeats the same frame, without protecting it again.
     processing_s, processing_j = device.steps(message.protection)
+    device.takes("security's processing", processing_s, 1 / message.every_s)
     power_w["security processing"] += processing_j / message.every_s
     return MessageCost(
         message.payload_bytes,
@@ -613,13 +641,14 @@ def _listening(device: _Device, power_w: dict[str, Any]) -> None:
     if use is None or use.checks_per_s == 0:
         return
     if use.check is not None:
-        _, check_j = device.activity(use.check)
+        check_s, check_j = device.activity(use.check)
     elif use.check_s > 0:
-        check_j = device.radio_j(use.receive, use.check_s)
+        check_s, check_j = use.check_s, device.radio_j(use.receive, use.check_s)
     else:
         raise InputError(
             "checks_per_s without check_s or check", device.scenario.title, "say how long one takes"
         )
+    device.takes("its radio", check_s, use.checks_per_s)
     power_w["radio"] += use.checks_per_s * check_j
 
 
@@ -654,6 +683,7 @@ def _protocol(device: _Device, store: Costs, power_w: dict[str, Any]) -> None:
         bound = device.scenario.tolerance * joules.value * _NORMAL_95 / math.sqrt(3.0)
         half_width = math.hypot(bound, joules.half_width_95)
         spent = device.quantity(name, joules.value, half_width, text)
+        device.takes("its protocol", seconds, often_hz)
         power_w["protocol"] += often_hz * (spent - idle_w * seconds)
 
 
@@ -672,14 +702,24 @@ def lifetime_s(battery: Battery, ampere: Any) -> Any:
     return umath.log1p(rate * usable_c / ampere) / rate
 
 
-def variants(scenario: Scenario, store: Costs, base: Budget) -> list[Variant]:
-    """Compute variants with one change each: no security, and those in the scenario's [what_if]."""
-    result = []
+def variants(
+    scenario: Scenario, store: Costs, base: Budget
+) -> tuple[list[Variant], list[str]]:
+    """Compute variants with one change each: no security, and those in the scenario's [what_if].
+
+    Returns:
+        The variants, and why others are left out: there is no time for what they do.
+    """
+    result, left_out = [], []
     for label, changed in _changes(scenario, store):
-        other = budget(changed, store)
+        try:
+            other = budget(changed, store)
+        except OverfullError as error:
+            left_out.append(f"{label} {error.what}")
+            continue
         change = other.lifetime_days.value / base.lifetime_days.value - 1.0
         result.append(Variant(label, other, change))
-    return result
+    return result, left_out
 
 
 def _changes(scenario: Scenario, store: Costs) -> Iterator[tuple[str, Scenario]]:

@@ -45,7 +45,7 @@ def budget(
 
     What the scenario's security costs is measured now where the store does not have it.
     """
-    from joulemark.analysis.budget import Costs, variants
+    from joulemark.analysis.budget import Costs, variants, warnings
     from joulemark.analysis.budget import budget as compute
     from joulemark.analysis.scenario import read
     from joulemark.catalogue import files
@@ -64,11 +64,12 @@ def budget(
             raise InputError("a protocol is run each time, and not kept", str(path), mend)
         costs.protocols = _protocols(asked)
     base = compute(asked, costs)
-    others = variants(asked, costs, base)
-    _show(asked, base, others)
+    others, left_out = variants(asked, costs, base)
+    cautions = warnings(base, others, left_out)
+    _show(asked, base, others, cautions)
     beside = Path(store).parent if "://" not in store else Path(DEFAULT_STORE).parent
     page = out or beside / f"budget-{path.stem}.html"
-    write_page(asked, base, others, page)
+    write_page(asked, base, others, cautions, page)
     say(f"page: {page}")
 
 
@@ -146,11 +147,13 @@ def _cost(run: "Trials", side: str) -> "ProtocolCost":
     )
 
 
-def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:
+def _show(
+    scenario: "Scenario", base: "Budget", others: "list[Variant]", cautions: "list[str]"
+) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.analysis.budget import security_of, warnings
+    from joulemark.analysis.budget import security_of
 
     console = Console()
     if not console.is_terminal:
@@ -191,8 +194,8 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
             )
         console.print(table)
         say("")
-    for warning in warnings(base, others):
-        say(f"{warning}\n")
+    for caution in cautions:
+        say(f"{caution}\n")
     _show_sources(scenario, base, others)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.analysis.budget import PARTS, Budget, Variant, security_of, warnings
+from joulemark.analysis.budget import PARTS, Budget, Variant, security_of
 from joulemark.analysis.scenario import Scenario
 from joulemark.report import page
 from joulemark.report.charts import responsive
@@ -47,7 +47,9 @@ def chart(variants: list[Variant]) -> dict[str, Any]:
     return responsive(bars, height=26 * len(names) + 20)
 
 
-def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Path) -> None:
+def write_page(
+    scenario: Scenario, base: Budget, others: list[Variant], cautions: list[str], path: Path
+) -> None:
     """Write the page, whole or not at all.
 
     Raises:
@@ -61,6 +63,6 @@ def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Pa
         security_of=security_of,
         variants=variants,
         data=page.packed(json.dumps({"plots": {"parts": chart(variants)}})),
-        warnings=warnings(base, others),
+        warnings=cautions,
     )
     page.write(html, path)
