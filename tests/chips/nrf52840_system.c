@@ -1,7 +1,7 @@
 /*
  * What small operating systems use of an nRF52840, in one program: a real-time counter that starts
  * a timer through the interconnect, flash that is programmed and erased by code in flash, and a
- * serial line by DMA, which then echoes.
+ * serial line by DMA, whose receiver is stopped, and which then echoes.
  */
 #include <stdint.h>
 
@@ -12,10 +12,11 @@
 #define RTC(offset) REGISTER(0x4000b000 + (offset))
 #define NVMC(offset) REGISTER(0x4001e000 + (offset))
 #define PPI(offset) REGISTER(0x4001f000 + (offset))
+#define P0(offset) REGISTER(0x50000000 + (offset))
 #define PAGE 0x000ff000
 
-extern volatile uint32_t microseconds, programmed, erased, wakes;
-volatile uint32_t microseconds, programmed, erased, wakes;
+extern volatile uint32_t microseconds, programmed, erased, wakes, stopping;
+volatile uint32_t microseconds, programmed, erased, wakes, stopping;
 static volatile uint8_t text[] = "ready\n";
 static volatile uint8_t typed[1];
 
@@ -68,6 +69,15 @@ void reset(void) {
         __asm__ volatile("wfi");
     }
     microseconds = TIMER(0x540);
+#ifdef TURNS_OFF
+    /* The counter's next compare would interrupt; a low pin wakes. */
+    RTC(0x540) = 10 + 2 * 4096;
+    P0(0x700 + 4 * 11) = 3 << 16 | 3 << 2;
+    REGISTER(0x40000500) = 1;
+    for (;;) {
+        __asm__ volatile("wfe");
+    }
+#endif
 
     program(PAGE, 0x12345678);
     program(PAGE, 0xff00ffff);
@@ -84,6 +94,15 @@ void reset(void) {
     put(text, 6);
     UARTE(0x534) = (uint32_t)(uintptr_t)typed;
     UARTE(0x538) = 1;
+    UARTE(0x000) = 1;
+    /* The receiver that is stopped ends its buffer, and tells so by RXTO. */
+    TIMER(0x048) = 1;
+    UARTE(0x004) = 1;
+    while (!UARTE(0x144)) {
+    }
+    TIMER(0x04c) = 1;
+    stopping = UARTE(0x110) ? TIMER(0x54c) - TIMER(0x548) : 0;
+    UARTE(0x110) = 0;
     UARTE(0x000) = 1;
     for (;;) {
         while (!UARTE(0x110)) {

@@ -9,6 +9,8 @@ use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
 use crate::serial_line::SerialLine;
 
+/// The receiver is on for as long as so many bytes take after it was told to stop.
+const BYTES_AFTER_STOP: u64 = 4;
 /// Capacity of the receiver in bytes, including RXD.
 const RECEIVED: usize = 6;
 /// The longest DMA transfer in bytes.
@@ -94,6 +96,8 @@ pub struct NrfUart {
     events: NrfEvents,
     shorts: u32,
     receives: bool,
+    /// When the receiver that was told to stop is off.
+    stops_at: Option<Cycles>,
     transmits: bool,
     /// Waiting bytes that were already signalled; without DMA, the one in RXD.
     told: usize,
@@ -117,6 +121,7 @@ impl Default for NrfUart {
             events: NrfEvents::new(EVENTS.iter().fold(0, |bits, number| bits | 1 << number)),
             shorts: 0,
             receives: false,
+            stops_at: None,
             transmits: false,
             told: 0,
             rx: Buffer::default(),
@@ -168,16 +173,21 @@ impl NrfUart {
         }
     }
 
-    fn stop_receiving(&mut self) {
+    fn stop_receiving(&mut self, now: Cycles) {
+        let character = self.character();
+        self.stops_at = Some(Cycles(now.0 + BYTES_AFTER_STOP * character.0));
+    }
+
+    fn has_stopped(&mut self) {
         if self.rx.end() {
             self.events.happen(ENDRX);
         }
-        self.receives = false;
+        (self.receives, self.stops_at) = (false, None);
         self.events.happen(RXTO);
     }
 
     fn start_receiving(&mut self) {
-        self.receives = true;
+        (self.receives, self.stops_at) = (true, None);
         self.rx.begin();
         self.events.happen(RXSTARTED);
     }
@@ -221,7 +231,7 @@ impl NrfUart {
                 if self.shorts & ENDRX_STARTRX != 0 && self.rx.next[1] != 0 {
                     self.start_receiving();
                 } else if self.shorts & ENDRX_STOPRX != 0 {
-                    self.stop_receiving();
+                    self.stop_receiving(now);
                 }
             }
         }
@@ -243,12 +253,11 @@ impl Nrf for NrfUart {
         Some(&mut self.shorts)
     }
 
-    fn task(&mut self, number: u32, _now: Cycles) -> bool {
+    fn task(&mut self, number: u32, now: Cycles) -> bool {
         match number {
             START_RX if self.has_dma() => self.start_receiving(),
-            START_RX => self.receives = true,
-            STOP_RX if self.has_dma() => self.stop_receiving(),
-            STOP_RX => self.receives = false,
+            START_RX => (self.receives, self.stops_at) = (true, None),
+            STOP_RX => self.stop_receiving(now),
             START_TX if self.has_dma() => {
                 self.transmits = true;
                 self.tx.begin();
@@ -305,6 +314,9 @@ impl Nrf for NrfUart {
             0x480 => self.error &= !value,
             0x500 if matches!(value, 0 | UART_ENABLED | UARTE_ENABLED) => {
                 self.enable = value;
+                if value == 0 {
+                    self.stops_at = None;
+                }
                 let depth = if self.has_dma() { LONGEST as usize } else { 1 };
                 self.line.set_depths(depth, RECEIVED);
             }
@@ -362,6 +374,9 @@ impl Nrf for NrfUart {
             self.events.happen(ERROR);
         }
         self.tell();
+        if self.stops_at.is_some_and(|at| at <= now) {
+            self.has_stopped();
+        }
         Ok(())
     }
 
@@ -370,6 +385,7 @@ impl Nrf for NrfUart {
         if self.has_dma() && (self.has_to_fetch || waits) {
             return Cycles(0);
         }
-        self.line.next_event()
+        let stops_at = self.stops_at.unwrap_or(Cycles::NEVER);
+        self.line.next_event().min(stops_at)
     }
 }

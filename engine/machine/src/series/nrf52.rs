@@ -210,6 +210,8 @@ struct ClockPower {
     crystal: bool,
     low_clock: bool,
     low_source: u32,
+    /// System off: only a pin or a reset ends it.
+    off: bool,
     /// `RESETREAS`: bits stay set until cleared.
     reset_reasons: u32,
     /// Registers that hold what is written, from offset 0x500 on.
@@ -230,6 +232,7 @@ impl ClockPower {
             crystal: false,
             low_clock: false,
             low_source: 0,
+            off: false,
             reset_reasons: 0,
             held: [0; 0x100],
         }
@@ -285,12 +288,7 @@ impl Nrf for ClockPower {
     fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
         match offset {
             0x400 => self.reset_reasons &= !value,
-            Self::SYSTEM_OFF => {
-                return Err(Fault::new(
-                    FaultKind::Absent,
-                    "the emulation leaves out system off (POWER.SYSTEMOFF), which ends the run",
-                ));
-            }
+            Self::SYSTEM_OFF => self.off |= value & 1 != 0,
             Self::LOW_SOURCE => self.low_source = value & 3,
             0x504..0x900 => self.held[(offset as usize - 0x500) / 4] = value,
             // RAM retention settings: all RAM is kept. Registers without a name that Nordic's code
@@ -331,8 +329,8 @@ struct Nrf52 {
     detect_mode: [u32; 2],
     device_number: u32,
     reset_pin: u32,
-    /// A fault from an interconnect task that changes a pin, which only a register access can do
-    /// here.
+    /// A fault of what ends the run between register accesses: an interconnect task that changes a
+    /// pin, a pin that wakes from system off.
     unreachable: Option<Fault>,
 }
 
@@ -679,11 +677,19 @@ impl Peripherals for Nrf52 {
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
-        self.uart[port].put(bytes);
+        if !self.clock.off {
+            self.uart[port].put(bytes);
+        }
     }
 
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
         self.gpiote.pins_changed(port, level, changed);
+        if self.clock.off && self.gpiote.latch(port) != 0 {
+            self.unreachable = Some(Fault::new(
+                FaultKind::Absent,
+                "the chip wakes from system off by a pin: a reset, which ends the run",
+            ));
+        }
         true
     }
 
@@ -692,7 +698,11 @@ impl Peripherals for Nrf52 {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault> {
-        let advanced = self.advance_blocks(now);
+        let advanced = if self.clock.off {
+            Ok(())
+        } else {
+            self.advance_blocks(now)
+        };
         for (port, uart) in self.uart.iter_mut().enumerate() {
             for (byte, at) in uart.take_sent() {
                 sent(port, byte, at);
@@ -773,6 +783,9 @@ impl Peripherals for Nrf52 {
             let next = blocks.iter().map(Nrf::next_event);
             next.min().unwrap_or(Cycles::NEVER)
         }
+        if self.clock.off {
+            return Cycles::NEVER;
+        }
         first(&self.uart)
             .min(first(&self.timers))
             .min(first(&self.rtc))
@@ -809,6 +822,9 @@ impl Peripherals for Nrf52 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
+        if self.clock.off {
+            return [0; 4];
+        }
         let is_pending = |block| match block {
             Block::CryptoCell => self
                 .cryptocell
@@ -852,11 +868,15 @@ impl Peripherals for Nrf52 {
     }
 
     fn sleep_state(&self) -> &'static str {
-        "sleep"
+        if self.clock.off {
+            "system-off"
+        } else {
+            "sleep"
+        }
     }
 
     /// Only system off is deeper, and it has its own register: SLEEPDEEP has no effect.
     fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
-        Ok("sleep")
+        Ok(self.sleep_state())
     }
 }
