@@ -702,9 +702,7 @@ def lifetime_s(battery: Battery, ampere: Any) -> Any:
     return umath.log1p(rate * usable_c / ampere) / rate
 
 
-def variants(
-    scenario: Scenario, store: Costs, base: Budget
-) -> tuple[list[Variant], list[str]]:
+def variants(scenario: Scenario, store: Costs, base: Budget) -> tuple[list[Variant], list[str]]:
     """Compute variants with one change each: no security, and those in the scenario's [what_if].
 
     Returns:
