@@ -339,6 +339,10 @@ function adviser(columns, { needs, places: about }) {
     document.getElementById("link").href = address(now);
   }
   narrow();
+  // The usual size; the largest where only smaller ones were measured.
+  const most = measuredSizes(asked(), needs[controls.get("need").value] ?? { kinds: {} }).at(-1);
+  const size = controls.get("size");
+  if (most < Number(size.value)) size.value = most;
   Object.assign(initially, asked());
   form.addEventListener("input", () => {
     draw();
