@@ -1227,8 +1227,8 @@ def studies_page() -> str:
         "",
         "## What a cause is",
         "A difference has a cause only if one change, the same on both sides of a comparison, makes"
-        " it. The change cites what in the paper, its code or its documents says so. It is tried on"
-        " all rows that it touches, and these are counted:",
+        " it. The change cites what in the paper, its code or its documents says so, or in another"
+        " paper of its authors. It is tried on all rows that it touches, and these are counted:",
         "",
         f"- **{Cause.EXPLAINED}**: it closes more than half of the gap (of the logarithm of ours by"
         " the paper's), ours then agrees, more rows come nearer than go further, and none goes"

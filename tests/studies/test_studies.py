@@ -212,6 +212,22 @@ def test_what_rounds_to_the_papers_number_agrees_within_the_factor(tmp_path: Pat
     assert agree == [False, True, True, False]
 
 
+def test_what_the_paper_prints_may_be_the_inverse_of_what_it_rounds(tmp_path: Path) -> None:
+    tolerance = 'tolerance = { factor = 1.25, rounded_inverse = 0.01, reason = "r" }'
+    text = (HEAD + SECTION).replace("[4.0], ours = {} }", f"[4.0], ours = {{}}, {tolerance} }}", 1)
+    (item,) = (i for i in read(tmp_path, text).items if i.id == "more_current")
+    # 4.0 is 1/0.25, of 0.245 to 0.255 before it was rounded.
+    ours = [1 / 0.255 / 1.251, 1 / 0.255 / 1.249, 1.249 / 0.245, 1.251 / 0.245]
+    assert [item.within(a / 1e3, item.value) for a in ours] == [False, True, True, False]
+
+
+def test_a_cells_own_keys_go_before_its_rows(tmp_path: Path) -> None:
+    own = 'cell = { current = { arithmetic = "of its own" } }, arithmetic = "of the row" }'
+    text = (HEAD + SECTION).replace("[4.0], ours = {} }", f"[4.0], ours = {{}}, {own}", 1)
+    (item,) = (i for i in read(tmp_path, text).items if i.id == "more_current")
+    assert item.arithmetic == "of its own"
+
+
 def test_the_factor_is_of_what_not_both_have(tmp_path: Path) -> None:
     held = '[4.0], ours = {}, tolerance = { factor = 1.5, both_have = 3, reason = "r" } }'
     text = (HEAD + SECTION).replace("[4.0], ours = {} }", held, 1)

@@ -31,6 +31,9 @@ class Tolerance(datafile.DataModel):
     """Ours is at most the paper's times this, and at least the paper's divided by it."""
     rounded: Annotated[float, Field(gt=0)] | None = None
     """Step to which the paper rounds, in the item's unit: any number that rounds so is its."""
+    rounded_inverse: Annotated[float, Field(gt=0)] | None = None
+    """The same of a number that is printed as the inverse of a rounded one, in the inverse of
+    the item's unit."""
     both_have: Annotated[float, Field(gt=0)] | None = None
     """What ours and the paper's have of one definition, in the item's unit: the factor is of the
     rest."""
@@ -67,7 +70,7 @@ class Change(datafile.DataModel):
     what: Text
     """The change, as worded in the reason of a verdict."""
     cites: Text
-    """What in the paper, its code or its documents says so."""
+    """What in the paper, its code or its documents says so, or in another paper of its authors."""
     asked: Asked = Field({})
     """The key of questions that is changed, and its value."""
     where: Asked = Field({})
@@ -140,6 +143,8 @@ class Row(_Expected):
 
     id: Identifier
     what: Text
+    cell: dict[Identifier, _Expected] = Field({})
+    """Keys of single cells, by column: they go before the row's and the column's."""
     values: list[float]
     uncertainties: list[float] = Field([])
     executions: Annotated[int, Field(ge=1)] = 1
@@ -222,6 +227,8 @@ class Section(datafile.DataModel):
             for again, first in row.repeats.items():
                 if first in row.repeats or values.get(again, 0) != values.get(first, 1):
                     raise ValueError(f"row {row.id} has in {again} not the number of {first}")
+            for column in {*row.cell} - {*values}:
+                raise ValueError(f"row {row.id} has no cell {column}")
         return self
 
 
@@ -320,10 +327,18 @@ class Item:
         ratio_or_value, value = float(self.rest(ratio_or_value)), float(self.rest(value))
         if value == 0 or ratio_or_value / value <= 0:
             return ratio_or_value == value
-        half = si(self.tolerance.rounded or 0, self.unit) / 2
+        least, most = self._rounding_to(value)
         factor = self.tolerance.factor
-        low, high = sorted(((value - half) / factor, (value + half) * factor))
+        low, high = sorted((least / factor, most * factor))
         return low <= ratio_or_value <= high
+
+    def _rounding_to(self, value: float) -> tuple[float, float]:
+        """Return the least and the most, in SI units, that round to a number of the paper's."""
+        if self.tolerance.rounded_inverse:
+            half = self.tolerance.rounded_inverse / si(1, self.unit) / 2
+            return 1 / (1 / value + half), 1 / (1 / value - half)
+        half = si(self.tolerance.rounded or 0, self.unit) / 2
+        return value - half, value + half
 
 
 def _merged(*asked: Asked) -> Asked:
@@ -443,8 +458,10 @@ class Study:
     def _cell(
         self, section: Section, row: Row, column: Column, index: int, conditions: Conditions
     ) -> Item:
+        own = row.cell.get(column.name, _Expected())
+
         def first(name: str) -> Any:
-            values = (getattr(row, name), getattr(column, name))
+            values = (getattr(own, name), getattr(row, name), getattr(column, name))
             return next((v for v in values if v is not None), None)
 
         def of_row(text: str) -> str:

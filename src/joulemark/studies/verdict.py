@@ -229,7 +229,8 @@ def fulfils(item: Item, ours: Value) -> bool:
 def _within(item: Item) -> str:
     if item.is_claim:
         return "it holds"
-    rounded = " of what rounds to the paper's" if item.tolerance.rounded else ""
+    is_rounded = item.tolerance.rounded or item.tolerance.rounded_inverse
+    rounded = " of what rounds to the paper's" if is_rounded else ""
     return f"within a factor of {item.tolerance.factor:g}{rounded}{_beyond(item)}"
 
 
