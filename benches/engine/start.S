@@ -1,7 +1,7 @@
 /* Where programs begin, and the shifts that the compiler calls by the MSP430 EABI (SLAA534, table 9): the value
  * in r12 (and r13), the distance in r13 (r14). */
     .section .text.start, "ax", @progbits
-    .globl start, poll_counter, poll_slow_counter, poll_uart, done
+    .globl start, poll_counter, poll_slow_counter, poll_uart, poll_and_count, done
 start:
     mov #compute, r10
 begin:
@@ -45,6 +45,12 @@ poll_slow_counter:
     jmp polled
 
 poll_uart:
+    mov #2f, r13
+    jmp 1f
+/* The same with the count in memory, so that no iteration can be left out. */
+poll_and_count:
+    mov #3f, r13
+1:
     mov #1f, r10
     jmp begin
 1:
@@ -54,6 +60,7 @@ poll_uart:
     mov.b #0x10, &0x0070        ; U0CTL: eight bits, no reset
     mov #60, r14
     clr r15
+    br r13
 2:
     bit.b #0x40, &0x0002        ; IFG1: URXIFG0
     jnz wrong
@@ -61,6 +68,14 @@ poll_uart:
     jnz 2b
     dec r14
     jnz 2b
+    jmp polled
+3:
+    bit.b #0x40, &0x0002
+    jnz wrong
+    dec &state
+    jnz 3b
+    dec r14
+    jnz 3b
 polled:
     mov #1, &state
 wrong:

@@ -66,6 +66,18 @@ pub enum Flow {
     Pointer,
 }
 
+/// How a peripheral register goes on if nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// What a read gives.
+    pub value: u16,
+    /// Whether reads before [`Forecast::until`] count up from there, by as much as
+    /// [`Bus::counted`] says; else they give the same value.
+    pub counts: bool,
+    /// Until this cycle.
+    pub until: Cycles,
+}
+
 /// Everything except flash and RAM: peripherals, interrupts, events.
 ///
 /// `now` is the core's cycle counter, which never goes backwards.
@@ -89,6 +101,21 @@ pub trait Bus {
     fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
         let _ = (address, width, now);
         None
+    }
+
+    /// How a register goes on from `now`, which is before [`Bus::next_event`], for reads that
+    /// [`Bus::read_quietly`] makes: they have no effect, so the core may leave them out. `None` if
+    /// that is not known.
+    fn forecast(&self, address: u16, width: Width, now: Cycles) -> Option<Forecast> {
+        let _ = (address, width, now);
+        None
+    }
+
+    /// By when, at the earliest, the register whose [`Forecast::counts`] has counted more than
+    /// `counts` since `now`.
+    fn counted(&self, address: u16, now: Cycles, counts: u64) -> Cycles {
+        let _ = (address, counts);
+        now
     }
 
     /// Write a peripheral register like [`Bus::write`], provided that this causes no event,

@@ -9,6 +9,7 @@ use crate::alu::Flags;
 use crate::bus::{Bus, FlashEffect, Width};
 use crate::memory::{Region, State, attribute};
 use crate::observe::{Call, Observer, Profile};
+use crate::polling::Polls;
 use crate::registers::status::{CPUOFF, GIE, POWER};
 use crate::registers::{CG, PC, SP, SR};
 use crate::secrets::{Before, Secrets};
@@ -25,6 +26,7 @@ pub struct Core<B: Bus> {
     pub(crate) sleep_cycles: u64,
     pub(crate) instructions: u64,
     pub(crate) observer: Observer,
+    pub(crate) polls: Polls,
     /// GIE, as the next interrupt check sees it.
     pub(crate) interruptible: bool,
     /// Whether to ask the bus before the next instruction, because its answers may have changed.
@@ -45,6 +47,7 @@ impl<B: Bus> Core<B> {
             sleep_cycles: 0,
             instructions: 0,
             observer: Observer::new(),
+            polls: Polls::new(),
             interruptible: false,
             ask_bus: true,
             mirrors: Vec::new(),

@@ -20,6 +20,7 @@ use crate::core::Core;
 use crate::decode::{Condition, Instruction};
 use crate::memory::State;
 use crate::observe::{Call, Observer};
+use crate::polling::Polls;
 use crate::registers::{PC, SP, SR};
 use crate::secrets::{Before, Secrets};
 use crate::slots::{LONGEST_RUN, Rest, SLOTS, Slot, index, kind};
@@ -41,6 +42,8 @@ struct Machine<'a, B> {
     state: &'a mut State,
     observer: &'a mut Observer,
     bus: &'a mut B,
+    /// `None` where nothing may be skipped, because every instruction is observed.
+    polls: Option<&'a mut Polls>,
 }
 
 /// The fast loop's position in time: the current slot, and the cycle counter at the end of its run,
@@ -63,7 +66,7 @@ impl<B: Bus> Machine<'_, B> {
     }
 
     /// Read a peripheral register `before_end` cycles before the end of the instruction, if that
-    /// has no other effect.
+    /// has no other effect, and if no loop is to be rehearsed first.
     #[cold]
     #[inline(never)]
     fn read_bus<const EXACT: bool>(
@@ -74,6 +77,11 @@ impl<B: Bus> Machine<'_, B> {
         before_end: u64,
     ) -> Option<u16> {
         if !self.state.is_peripheral(address) || !byte && address & 1 != 0 {
+            return None;
+        }
+        if let Some(polls) = &mut self.polls
+            && polls.visit(place.ip)
+        {
             return None;
         }
         let now = Cycles(self.end(place).saturating_sub(before_end));
@@ -289,6 +297,7 @@ impl<B: Bus> Core<B> {
                 // Time is up: the next instruction must wait, whatever it is.
                 _ if self.cycles >= until => {}
                 Leave::Until => {}
+                Leave::Slow if self.polls.is_due => self.skip_polling(until),
                 Leave::Slow => self.step()?,
                 Leave::Undecoded => self.decode_run(self.state.registers[PC])?,
                 Leave::Breakpoint => return Ok(()),
@@ -377,6 +386,7 @@ impl<B: Bus> Core<B> {
             state: &mut self.state,
             observer: &mut self.observer,
             bus: &mut self.bus,
+            polls: if OBSERVE { None } else { Some(&mut self.polls) },
         };
         let mut ip = index(pc);
         let mut flags = Flags::from_status(machine.state.registers[SR]);

@@ -42,7 +42,9 @@
 //! # Speed
 //! Instructions are decoded once, into runs that end before the next event, so that a run needs no
 //! checks inside (`execute.rs`). Polled registers are read without leaving a run, if the bus says
-//! that the read has no other effect ([`Bus::read_quietly`]). Everything rare is executed one
+//! that the read has no other effect ([`Bus::read_quietly`]), and what a polling loop would only
+//! repeat is skipped, if the bus knows how the register goes on ([`Bus::forecast`], `polling.rs`).
+//! Everything rare is executed one
 //! instruction at a time by the reference implementation in `step.rs`. `benches/engine` compares
 //! the speed with mspdebug's simulator.
 
@@ -53,6 +55,7 @@ mod decode;
 mod execute;
 mod memory;
 mod observe;
+mod polling;
 mod power;
 mod registers;
 mod run;
@@ -61,7 +64,7 @@ mod slots;
 mod step;
 mod timing;
 
-pub use bus::{Bus, FlashEffect, FlashOperation, Flow, Transfer, Width};
+pub use bus::{Bus, FlashEffect, FlashOperation, Flow, Forecast, Transfer, Width};
 pub use core::{Core, RESET_VECTOR};
 pub use memory::{Region, RegionKind};
 pub use observe::{Call, Node, Profile};

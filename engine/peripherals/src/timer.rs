@@ -63,12 +63,19 @@ pub struct OutputChange {
 }
 
 /// A timer's forecast, for programs that poll it. By default, nothing is known.
+///
+/// It runs ahead of the timer itself, which is where it was last brought up to date: edges that
+/// channels capture without an interrupt are looked at when those channels are.
 #[derive(Clone, Debug, Default)]
 struct Quiet {
     /// Until this source tick, the timer only counts.
     until: u64,
     /// Change of the counter per count.
     stride: u16,
+    /// The timer's state at `from`.
+    counter: u16,
+    phase: u64,
+    seen: u64,
     /// From this cycle until the other, the counter is a linear function of time.
     from: Cycles,
     end: Cycles,
@@ -126,6 +133,12 @@ impl Channel {
             Some(Input::Absent) => false,
             None => self.control >> 12 & 1 != 0,
         }
+    }
+
+    /// The control register with the input's level.
+    fn control_at(&self, clock: &BasicClock, now: Cycles) -> u16 {
+        let level = if self.input_level(clock, now) { CCI } else { 0 };
+        self.control & !CCI | level
     }
 
     fn capture(&mut self, rising: bool, counter: u16) {
@@ -388,13 +401,16 @@ impl Timer {
 
     /// Bring the timer up to `now` before reading.
     pub fn look(&mut self, clock: &BasicClock, now: Cycles) {
-        if self.look_quietly(clock, now) {
+        if !self.channels.iter().any(Self::captures_aclk) && self.look_quietly(clock, now) {
             return;
         }
         self.advance(clock, now);
-        if self.source().is_none() || self.channels.iter().any(Self::captures_aclk) {
+        // A capture by channel 0 may change the limit.
+        if self.source().is_none() || Self::captures_aclk(&self.channels[0]) {
             return;
         }
+        (self.quiet.counter, self.quiet.phase, self.quiet.seen) =
+            (self.counter, self.phase, self.seen);
         self.quiet.until = u64::MAX;
         if self.is_counting() {
             let ticks = self.distance_to_next().saturating_mul(self.divider());
@@ -405,8 +421,8 @@ impl Timer {
         self.foresee(clock, now);
     }
 
-    /// Bring the timer up to `now` for reading, if it only counts until then and [`Timer::look`]
-    /// has found that out; false if nothing was done.
+    /// Bring the forecast up to `now` for reading, except what [`Timer::is_deferred`], if the timer
+    /// only counts until then and [`Timer::look`] has found that out; false if nothing was done.
     #[inline]
     pub fn look_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
         now < self.quiet.end || self.foresee(clock, now)
@@ -452,18 +468,49 @@ impl Timer {
         if ticks >= self.quiet.until {
             return false;
         }
-        let total = self.phase + (ticks - self.seen);
-        self.seen = ticks;
-        if self.quiet.stride != 0 {
-            self.phase = total & (self.divider() - 1);
-            let counts = (total >> self.divider().trailing_zeros()) as u16;
-            self.counter = self
-                .counter
-                .wrapping_add(counts.wrapping_mul(self.quiet.stride));
+        let divider = self.divider();
+        let quiet = &mut self.quiet;
+        let total = quiet.phase + (ticks - quiet.seen);
+        quiet.seen = ticks;
+        if quiet.stride != 0 {
+            quiet.phase = total & (divider - 1);
+            let counts = (total >> divider.trailing_zeros()) as u16;
+            let change = counts.wrapping_mul(quiet.stride);
+            quiet.counter = quiet.counter.wrapping_add(change);
         }
-        self.quiet.from = now;
-        self.quiet.passed = 2 * self.phase + edges % 2;
+        quiet.from = now;
+        quiet.passed = 2 * quiet.phase + edges % 2;
         true
+    }
+
+    /// The counter at `now`, how it goes on (up, or not at all), and until when, as far as
+    /// [`Timer::look`] has found out; `None` where it has not.
+    pub fn forecast(&self, clock: &BasicClock, now: Cycles) -> Option<(u16, bool, Cycles)> {
+        let quiet = &self.quiet;
+        let rate = clock.rate(self.source()?);
+        let ticks = rate.ticks(now);
+        if ticks >= quiet.until || quiet.stride > 1 {
+            return None;
+        }
+        let until = if quiet.until == u64::MAX {
+            Cycles::NEVER
+        } else {
+            rate.cycle_of(quiet.until)
+        };
+        let counts = (quiet.phase + (ticks - quiet.seen)) >> self.divider().trailing_zeros();
+        let counter = quiet.counter.wrapping_add(counts as u16 * quiet.stride);
+        Some((counter, quiet.stride != 0, until))
+    }
+
+    /// By when the counter has counted more than `counts` since `now`, as long as it only counts.
+    pub fn counted(&self, clock: &BasicClock, now: Cycles, counts: u64) -> Cycles {
+        let Some(source) = self.source() else {
+            return Cycles::NEVER;
+        };
+        let rate = clock.rate(source);
+        let (quiet, divider) = (&self.quiet, self.divider());
+        let before = (quiet.phase + (rate.ticks(now) - quiet.seen)) / divider;
+        rate.cycle_of(quiet.seen + (before + counts + 1) * divider - quiet.phase)
     }
 
     /// Bring the timer up to `now`, stopping at each edge of ACLK if a channel captures it;
@@ -633,7 +680,8 @@ impl Timer {
         (now < quiet.end).then(|| {
             let edges = quiet.passed + (now.0 - quiet.from.0) * quiet.per_cycle;
             let counts = edges >> (1 + (self.control >> 6 & 3));
-            self.counter
+            quiet
+                .counter
                 .wrapping_add((counts as u16).wrapping_mul(quiet.stride))
         })
     }
@@ -644,6 +692,12 @@ impl Timer {
         self.counter = value & self.longest();
     }
 
+    /// Whether a channel captures edges that only [`Timer::look`] brings up to date.
+    #[inline]
+    pub fn is_deferred(&self, channel: usize) -> bool {
+        self.channels.get(channel).is_some_and(Self::captures_aclk)
+    }
+
     /// Whether the timer has this channel.
     pub fn has_channel(&self, channel: usize) -> bool {
         channel < self.channels.len()
@@ -652,13 +706,15 @@ impl Timer {
     /// `TxCCTLn`.
     pub fn txcctl(&mut self, channel: usize, clock: &BasicClock, now: Cycles) -> u16 {
         let channel = &mut self.channels[channel];
-        let cci = if channel.input_level(clock, now) {
-            CCI
-        } else {
-            0
-        };
-        channel.control = channel.control & !CCI | cci;
+        channel.control = channel.control_at(clock, now);
         channel.control
+    }
+
+    /// `TxCCTLn`, if its input is no clock, so that it stays so.
+    pub fn still_txcctl(&self, channel: usize, clock: &BasicClock, now: Cycles) -> Option<u16> {
+        let channel = &self.channels[channel];
+        let is_still = channel.input() != Some(Input::Aclk);
+        is_still.then(|| channel.control_at(clock, now))
     }
 
     /// Write `TxCCTLn`.

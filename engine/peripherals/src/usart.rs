@@ -145,6 +145,16 @@ impl Usart {
     /// Read a register by index: `UxCTL`, `UxTCTL`, `UxRCTL`, `UxMCTL`, `UxBR0`, `UxBR1`,
     /// `UxRXBUF`, `UxTXBUF`.
     pub fn read(&mut self, place: u16, sfr: &mut Sfr) -> u8 {
+        if place == 6 {
+            // Reading clears the flags of the character (section 13.3, UxRCTL).
+            sfr.ifg[self.index] &= !self.receive_bit();
+            self.rctl &= URXEIE | URXWIE;
+        }
+        self.look(place)
+    }
+
+    /// A register by index, without the effect of reading it.
+    pub fn look(&self, place: u16) -> u8 {
         match place {
             0 => self.ctl,
             1 => self.tctl,
@@ -152,12 +162,7 @@ impl Usart {
             3 => self.mctl,
             4 => self.br as u8,
             5 => (self.br >> 8) as u8,
-            6 => {
-                // Reading clears the flags of the character (section 13.3, UxRCTL).
-                sfr.ifg[self.index] &= !self.receive_bit();
-                self.rctl &= URXEIE | URXWIE;
-                self.rxbuf
-            }
+            6 => self.rxbuf,
             _ => self.txbuf,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Signal};
-use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Flow, Transfer, Width};
+use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Flow, Forecast, Transfer, Width};
 use joulemark_peripherals::adc12::Inputs;
 use joulemark_peripherals::dma::{Trigger, Triggers};
 use joulemark_peripherals::flash::{self, Bank, Effect};
@@ -433,7 +433,7 @@ impl Msp430x1xx {
 
     /// Read an 8-bit register, 0x00 to 0xff, if the read needs no peripheral brought up to date and
     /// has no side effect.
-    fn read_byte_quietly(&mut self, address: u16, now: Cycles) -> Option<u8> {
+    fn read_byte_quietly(&self, address: u16, now: Cycles) -> Option<u8> {
         Some(match address {
             0x00 => self.sfr.ie[0],
             0x01 => self.sfr.ie[1],
@@ -447,7 +447,7 @@ impl Msp430x1xx {
             0x57 => self.clock.bcsctl1(),
             0x58 => self.clock.bcsctl2(),
             // All except UxRXBUF.
-            0x70..=0x7f if address & 7 != 6 => self.read_usart(address),
+            0x70..=0x7f if address & 7 != 6 => self.usart[usart_of(address)].look(address & 7),
             0x80..=0x8f => self.adc12.mctl(usize::from(address & 15)),
             _ => return None,
         })
@@ -468,8 +468,7 @@ impl Msp430x1xx {
     }
 
     fn read_usart(&mut self, address: u16) -> u8 {
-        let index = usize::from(address >> 3 & 1);
-        self.usart[index].read(address & 7, &mut self.sfr)
+        self.usart[usart_of(address)].read(address & 7, &mut self.sfr)
     }
 
     fn read_byte(&mut self, address: u16, now: Cycles) -> Result<u8, Fault> {
@@ -501,8 +500,8 @@ impl Msp430x1xx {
             0x18..=0x37 => return self.write_port(address, value, now),
             0x56..=0x58 => return self.write_clock(address, value, now),
             0x70..=0x7f => {
-                let index = usize::from(address >> 3 & 1);
-                self.usart[index].write(address & 7, value, &mut self.sfr, &self.clock, now)?;
+                let usart = &mut self.usart[usart_of(address)];
+                usart.write(address & 7, value, &mut self.sfr, &self.clock, now)?;
             }
             0x80..=0x8f => self.adc12.set_mctl(usize::from(address & 15), value),
             _ => return Err(self.nothing(address)),
@@ -597,14 +596,45 @@ impl Msp430x1xx {
             0x012c => self.flash.fctl3(now),
             0x0130..=0x013f => return self.multiplier.read(address, now).ok(),
             0x0160..=0x019e => {
+                let (channel, _) = timer_register(address)?;
                 let (timer, clock) = self.timer_at(address);
-                if !timer.look_quietly(clock, now) {
+                let deferred = channel.is_some_and(|channel| timer.is_deferred(channel));
+                if deferred || !timer.look_quietly(clock, now) {
                     return None;
                 }
                 return self.read_timer(address, now);
             }
             _ => return None,
         })
+    }
+
+    /// How a register of a timer goes on.
+    fn forecast_timer(&self, address: u16, now: Cycles) -> Option<Forecast> {
+        let (channel, is_count) = timer_register(address)?;
+        let timer = self.timer_near(address);
+        let (counter, counts, until) = timer.forecast(&self.clock, now)?;
+        let value = match (channel, is_count) {
+            (None, false) => timer.txctl(),
+            (None, true) => counter,
+            (Some(channel), _) if !timer.has_channel(channel) || timer.is_deferred(channel) => {
+                return None;
+            }
+            (Some(channel), false) => timer.still_txcctl(channel, &self.clock, now)?,
+            (Some(channel), true) => timer.txccr(channel),
+        };
+        Some(Forecast {
+            value,
+            counts: counts && channel.is_none() && is_count,
+            until,
+        })
+    }
+
+    fn timer_near(&self, address: u16) -> &Timer {
+        if address < 0x0180 {
+            &self.timer_a
+        } else {
+            &self.timer_b
+        }
     }
 
     /// The timer with a register near an address, and the clocks.
@@ -743,6 +773,11 @@ fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     Some((port, register))
 }
 
+/// The number of the USART with a register at this address.
+fn usart_of(address: u16) -> usize {
+    usize::from(address >> 3 & 1)
+}
+
 /// Decode a timer register's address: the channel, if any, and whether it is the count or compare
 /// value (rather than the control register) (sections 11.3 and 12.3).
 fn timer_register(address: u16) -> Option<(Option<usize>, bool)> {
@@ -796,6 +831,29 @@ impl Bus for Msp430x1xx {
         }
         let value = self.read_word_quietly(address, now)?;
         Some(narrowed(value, width))
+    }
+
+    fn forecast(&self, address: u16, width: Width, now: Cycles) -> Option<Forecast> {
+        let until = self.next_event();
+        if now >= until {
+            return None;
+        }
+        let value = match address {
+            0x0000..=0x00ff => u16::from(self.read_byte_quietly(address, now)?),
+            0x0120 => self.watchdog.wdtctl(),
+            0x0160..=0x019e if width == Width::Word => return self.forecast_timer(address, now),
+            _ => return None,
+        };
+        Some(Forecast {
+            value: narrowed(value, width),
+            counts: false,
+            until,
+        })
+    }
+
+    fn counted(&self, address: u16, now: Cycles, counts: u64) -> Cycles {
+        let timer = self.timer_near(address);
+        timer.counted(&self.clock, now, counts)
     }
 
     fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault> {
