@@ -155,6 +155,8 @@ pub struct Msp430x1xx {
     pub(crate) usart: [Usart; 2],
     ports: [Port; 6],
     next: Cycles,
+    /// When a timer needs attention: it is left alone until then, unless it is accessed.
+    timers_next: Cycles,
     pub(crate) board: Board,
 }
 
@@ -234,6 +236,7 @@ impl Msp430x1xx {
             usart: [Usart::new(0), Usart::new(1)],
             ports,
             next: Cycles::NEVER,
+            timers_next: Cycles::NEVER,
             board: Board::new(chip, pin_names(), BUSES, trace, state, hz),
         };
         bus.reschedule();
@@ -277,11 +280,16 @@ impl Msp430x1xx {
 
     /// Recompute the next event.
     fn reschedule(&mut self) {
+        let timer_a = self.timer_a.next_event(&self.clock);
+        self.timers_next = timer_a.min(self.timer_b.next_event(&self.clock));
+        self.reschedule_others();
+    }
+
+    /// Recompute the next event when timers are as they were.
+    fn reschedule_others(&mut self) {
         self.next = self
-            .watchdog
-            .next_event(&self.clock)
-            .min(self.timer_a.next_event(&self.clock))
-            .min(self.timer_b.next_event(&self.clock))
+            .timers_next
+            .min(self.watchdog.next_event(&self.clock))
             .min(self.usart[0].next_event(&self.clock))
             .min(self.usart[1].next_event(&self.clock))
             .min(self.adc12.next_event(&self.clock));
@@ -510,7 +518,7 @@ impl Msp430x1xx {
             // Enabling or setting up a module may start a byte that waits on the line.
             self.advance_usart(0, now);
             self.advance_usart(1, now);
-            self.reschedule();
+            self.reschedule_others();
         }
         Ok(())
     }
@@ -518,6 +526,7 @@ impl Msp430x1xx {
     fn write_clock(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
         // First bring everything that runs from the old clock up to now.
         self.advance(now)?;
+        self.advance_timers(now);
         match address {
             0x56 => self.clock.set_dcoctl(value, now),
             0x57 => {
@@ -541,6 +550,7 @@ impl Msp430x1xx {
         if let Err(fault) = Bus::advance(self, now) {
             self.board.fail(fault);
         }
+        self.advance_timers(now);
         self.clock.set_watch_crystal(ppb, now);
         self.note_power(now);
         self.reschedule();
@@ -905,8 +915,12 @@ impl Bus for Msp430x1xx {
         self.adc12.advance(&self.clock, now);
         self.advance_devices(now);
         self.watchdog.advance(&self.clock, &mut self.sfr, now)?;
-        self.advance_timers(now);
-        self.reschedule();
+        if now < self.timers_next {
+            self.reschedule_others();
+        } else {
+            self.advance_timers(now);
+            self.reschedule();
+        }
         self.board.take_fault()
     }
 
