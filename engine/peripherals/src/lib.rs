@@ -43,6 +43,8 @@ pub mod rate;
 pub mod rp2;
 pub mod rp2040_rom;
 pub mod rp2350_rom;
+pub mod rp2350_sha256;
+pub mod rp2350_trng;
 pub mod serial_line;
 pub mod sfr;
 pub mod smwdthrosc;

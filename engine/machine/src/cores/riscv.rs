@@ -73,12 +73,13 @@ pub struct Section {
 }
 
 impl Section {
-    /// Read and check the section; with that of a cache, it is all that the core adds.
+    /// Read and check the section; with that of a cache, it is all that the core adds to those of
+    /// the series.
     ///
     /// # Errors
     /// It is missing or wrong, or there is another.
-    pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["hazard3", "cache"])?;
+    pub fn of(chip: &Chip, of_series: &[&str]) -> Result<Self, ChipError> {
+        chip.only_sections(&[&["hazard3", "cache"], of_series].concat())?;
         sections::lines(chip)?;
         chip.needed_section("hazard3")
     }
@@ -100,8 +101,13 @@ pub trait Surroundings: Bus + Send + Sync {
     fn calls(&mut self) -> &mut Option<CallTree>;
 }
 
-/// Makes a chip's surroundings.
-pub type Make = fn(&Arc<Chip>, &Section, bool) -> Result<Box<dyn Surroundings>, ChipError>;
+/// Makes a chip's surroundings, by its settings, and whether they are to be traced.
+pub type Make = fn(
+    &Arc<Chip>,
+    &Section,
+    &dyn Fn(&str) -> u32,
+    bool,
+) -> Result<Box<dyn Surroundings>, ChipError>;
 
 /// Report control to a call tree; return the range within which it need not be.
 pub fn follow(calls: &mut Option<CallTree>, control: &Control) -> std::ops::Range<u32> {
@@ -141,10 +147,11 @@ impl Riscv {
         options: &Options,
         make: Make,
     ) -> Result<Self, Error> {
-        let section = Section::of(chip)?;
+        let section: Section = chip.needed_section("hazard3")?;
         let settings = chip
             .settings_with(&options.settings)
             .map_err(|error| Error::Argument(error.0))?;
+        let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         let is_memory = |address: u32| {
             let region = chip.region(address);
             region.is_some_and(|memory| matches!(memory.kind, MemoryKind::Ram | MemoryKind::Rom))
@@ -171,9 +178,9 @@ impl Riscv {
                 hart: 0,
                 configuration: 0,
             },
-            stop_on_fault: settings.get("stop_on_fault").is_some_and(|&on| on != 0),
+            stop_on_fault: setting("stop_on_fault") != 0,
         };
-        let mut core = Core::new(make(chip, &section, options.trace)?, &config);
+        let mut core = Core::new(make(chip, &section, &setting, options.trace)?, &config);
         for (address, rom) in core.bus.rom() {
             core.load(address, &rom).map_err(|at| {
                 chip.error(&format!(

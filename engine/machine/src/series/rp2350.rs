@@ -1,13 +1,17 @@
-//! RP2350 with its RISC-V cores: clocks, resets, pins, UARTs and timers (RP2350 data sheet; register
+//! RP2350 with its RISC-V cores: clocks, resets, pins, UARTs, timers, random numbers and SHA-256 (RP2350 data sheet; register
 //! names, addresses and bits from its register headers in the Pico SDK). One core runs.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind, Hertz, Image, Timeline};
 use joulemark_peripherals::rp2::{Clocks, Counter, SystemTimer};
+use joulemark_peripherals::rp2350_sha256::{self, Sha256Engine};
+use joulemark_peripherals::rp2350_trng::Rp2350Trng;
 use joulemark_peripherals::{Pl011, rp2350_rom};
 use joulemark_riscv::{Bus, Control, Lines, Width};
+use serde::Deserialize;
 
 use crate::board::{Board, Buses, Effect};
 use crate::calls::CallTree;
@@ -32,6 +36,8 @@ enum Block {
     Sio,
     Usb,
     BootRam,
+    Trng,
+    Sha256,
 }
 
 /// Registers, followed by views of them that flip, set and clear bits (data sheet, "Atomic register
@@ -43,7 +49,7 @@ const fn block(name: &'static str, block: Block, interrupts: usize) -> Instance<
     Instance::new(name, block, WITH_VIEWS, interrupts)
 }
 
-static INSTANCES: [Instance<Block>; 15] = [
+static INSTANCES: [Instance<Block>; 17] = [
     block("CLOCKS", Block::Clocks, 0),
     block("RESETS", Block::Resets, 0),
     block("IO_BANK0", Block::Io, 0).port(),
@@ -59,6 +65,8 @@ static INSTANCES: [Instance<Block>; 15] = [
     Instance::new("SIO", Block::Sio, 0x200, 0),
     block("USBCTRL_REGS", Block::Usb, 0),
     Instance::new("BOOTRAM", Block::BootRam, 0x82c, 0).from(0x808),
+    block("TRNG", Block::Trng, 1),
+    block("SHA256", Block::Sha256, 0),
 ];
 
 /// Pin names: GPIO0 to GPIO29.
@@ -96,6 +104,22 @@ const BOOTLOCKS: u32 = 0xff;
 /// Where a timer's interrupt registers begin.
 const TIMER_INTR: u32 = 0x3c;
 
+/// The SHA-256 accelerator: section `sha256` of a chip's file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sha256Section {
+    /// Cycles after the last word of a block.
+    block_cycles: Constant,
+}
+
+/// The random number generator: section `trng` of a chip's file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrngSection {
+    /// Samples of the oscillator for each bit, unless the von Neumann balancer is bypassed.
+    samples_per_bit: Constant,
+}
+
 struct Rp2350 {
     instances: Arc<Instances<Block>>,
     timeline: Timeline,
@@ -127,6 +151,8 @@ struct Rp2350 {
     software: bool,
     sie_ctrl: u32,
     bootlocks: u32,
+    trng: Rp2350Trng,
+    sha256: Sha256Engine,
 }
 
 /// The series.
@@ -134,13 +160,22 @@ pub static SERIES: Series = Series {
     name: "rp2350",
     core: &riscv::TARGET,
     check: |chip| {
-        Section::of(chip)?;
+        Section::of(chip, &["sha256", "trng"])?;
+        chip.needed_section::<Sha256Section>("sha256")?;
+        chip.needed_section::<TrngSection>("trng")?;
         Instances::of(chip, &INSTANCES).map(drop)
     },
     make: |chip, image, options| Ok(Box::new(Riscv::new(chip, image, options, make)?)),
 };
 
-fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroundings>, ChipError> {
+fn make(
+    chip: &Arc<Chip>,
+    core: &Section,
+    setting: &dyn Fn(&str) -> u32,
+    trace: bool,
+) -> Result<Box<dyn Surroundings>, ChipError> {
+    let sha256: Sha256Section = chip.needed_section("sha256")?;
+    let trng: TrngSection = chip.needed_section("trng")?;
     let instances = Arc::new(Instances::of(chip, &INSTANCES)?);
     let pins = PinNames {
         counts: instances
@@ -183,6 +218,8 @@ fn make(chip: &Arc<Chip>, core: &Section, trace: bool) -> Result<Box<dyn Surroun
         software: false,
         sie_ctrl: SIE_CTRL_RESET,
         bootlocks: 0,
+        trng: Rp2350Trng::new(trng.samples_per_bit.whole().into(), setting("random_seed")),
+        sha256: Sha256Engine::new(Cycles(sha256.block_cycles.whole().into())),
     };
     chip.set_rates();
     Ok(Box::new(chip))
@@ -248,6 +285,8 @@ impl Rp2350 {
             Block::Io => 1 << 6,
             Block::Pads => 1 << 9,
             Block::Pll(number) => 1 << (14 + number),
+            Block::Sha256 => 1 << 17,
+            Block::Trng => 1 << 25,
             Block::Usb => 1 << 28,
             Block::Timer(number) => 1 << (23 + number),
             Block::Uart(number) => 1 << (26 + number),
@@ -299,6 +338,7 @@ impl Rp2350 {
         for timer in &mut self.timers {
             timer.advance(since, now);
         }
+        self.trng.advance(now);
         while self.board.due <= now {
             self.board.advance_one(&self.timeline);
         }
@@ -317,7 +357,7 @@ impl Rp2350 {
         };
         self.due = uarts
             .chain(timers)
-            .chain([mtime])
+            .chain([mtime, self.trng.next_event()])
             .min()
             .unwrap_or(Cycles::NEVER);
     }
@@ -334,7 +374,15 @@ impl Rp2350 {
         Ok((block, offset))
     }
 
-    fn register(&mut self, block: Block, offset: u32, now: Cycles) -> Option<u32> {
+    /// Read a register; `None` if there is none.
+    fn register(&mut self, block: Block, offset: u32, now: Cycles) -> Result<Option<u32>, Fault> {
+        if block == Block::Sha256 {
+            return self.sha256.read(offset, now);
+        }
+        Ok(self.plain_register(block, offset, now))
+    }
+
+    fn plain_register(&mut self, block: Block, offset: u32, now: Cycles) -> Option<u32> {
         let word = offset as usize / 4;
         Some(match block {
             Block::Clocks => return self.clocks.read_clocks(offset),
@@ -361,7 +409,7 @@ impl Rp2350 {
             Block::Xosc => return self.clocks.read_xosc(offset),
             Block::Pll(number) => return self.clocks.read_pll(number, offset),
             Block::Usb if offset == SIE_CTRL => self.sie_ctrl,
-            Block::Usb => return None,
+            Block::Usb | Block::Sha256 => return None,
             Block::BootRam if offset == BOOTLOCK_STAT => BOOTLOCKS & !self.bootlocks,
             Block::BootRam => {
                 let lock = 1 << ((offset - BOOTLOCK0) / 4);
@@ -369,6 +417,7 @@ impl Rp2350 {
                 self.bootlocks |= lock;
                 if was_free { lock } else { 0 }
             }
+            Block::Trng => return self.trng.read(offset, now),
             Block::Uart(number) => return self.uarts[number].read(offset),
             Block::Timer(number) => return self.timers[number].read(offset, now),
             Block::Ticks => {
@@ -402,6 +451,7 @@ impl Rp2350 {
         block: Block,
         offset: u32,
         value: u32,
+        width: Width,
         now: Cycles,
     ) -> Result<bool, Fault> {
         let word = offset as usize / 4;
@@ -432,6 +482,8 @@ impl Rp2350 {
             },
             Block::Io if word % 2 == 1 && word / 2 < PINS_MOST => self.functions[word / 2] = value,
             Block::Pads if (1..=PINS_MOST).contains(&word) => self.pads[word - 1] = value & 0x1ff,
+            Block::Trng => return Ok(self.trng.write(offset, value, now)),
+            Block::Sha256 => return self.sha256.write(offset, value, width.bytes(), now),
             Block::Uart(number) => return self.uarts[number].write(offset, value, now),
             Block::Timer(number) => return Ok(self.timers[number].write(offset, value, now)),
             Block::Ticks if word < 18 && word % 3 < 2 => {
@@ -495,6 +547,12 @@ impl Rp2350 {
         if entering & Self::reset_bit(Block::Usb) != 0 {
             self.sie_ctrl = SIE_CTRL_RESET;
         }
+        if entering & Self::reset_bit(Block::Trng) != 0 {
+            self.trng.reset();
+        }
+        if entering & Self::reset_bit(Block::Sha256) != 0 {
+            self.sha256.reset();
+        }
     }
 }
 
@@ -527,6 +585,7 @@ impl Bus for Rp2350 {
         };
         let value = self.register(block, offset, now);
         self.set_due();
+        let value = value.map_err(|fault| fault.at(address))?;
         let value = value.ok_or_else(|| self.board.nothing_at(address))?;
         Ok(value >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * width.bytes())))
     }
@@ -547,19 +606,27 @@ impl Bus for Rp2350 {
             found & VIEWS
         };
         let offset = found - view;
-        let is_cleared_by_ones = matches!(block, Block::Timer(number)
-            if self.timers[number].is_cleared_by_ones(offset));
-        let mut old = || self.register(block, offset, now).unwrap_or(0);
+        // Bits that ones clear.
+        let cleared = match block {
+            Block::Timer(number) if self.timers[number].is_cleared_by_ones(offset) => u32::MAX,
+            Block::Sha256 if offset == 0 => rp2350_sha256::ERROR,
+            _ => 0,
+        };
+        let old = if view == 0 {
+            0
+        } else {
+            let old = self.register(block, offset, now);
+            old.map_err(|fault| fault.at(address))?.unwrap_or(0) & !cleared
+        };
         let value = match view >> 12 {
             0 => value,
-            1 => old() ^ value,
-            2 => old() | value,
-            _ if is_cleared_by_ones => value,
-            _ => old() & !value,
+            1 => old ^ value,
+            2 => old | value,
+            _ => old & !value | value & cleared,
         };
         let before = self.levels();
         let is_there = self
-            .set_register(block, offset, value, now)
+            .set_register(block, offset, value, width, now)
             .map_err(|fault| fault.at(address))?;
         self.set_due();
         self.pins_changed(before, now);
@@ -583,6 +650,7 @@ impl Bus for Rp2350 {
         let lines = self.instances.lines(|block, number| match block {
             Block::Uart(uart) => self.uarts[uart].is_pending(),
             Block::Timer(timer) => self.timers[timer].pending() >> number & 1 != 0,
+            Block::Trng => self.trng.is_pending(),
             _ => false,
         });
         Lines {

@@ -230,6 +230,154 @@ fn alarms_and_the_machine_timer_interrupt_on_time() {
     );
 }
 
+/// Takes the SHA-256 accelerator, at S4, and the random numbers, at S5, out of reset.
+const HASH_AND_RANDOM: &str = "
+        li t0, 0x02020000
+        li s1, 0x40023000
+        sw t0, 0(s1)
+        li s4, 0x400f8000
+        li s5, 0x400f0000
+        csrw 0x320, zero            /* mcountinhibit */
+";
+
+/// FIPS 180-4's example of one block, "abc", in words of the block, and its digest's first and last.
+const ABC: [u32; 16] = [0x6162_6380, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 24];
+const ABC_DIGEST: [u32; 2] = [0xba78_16bf, 0xf200_15ad];
+
+#[test]
+fn the_hash_takes_57_cycles_after_a_blocks_last_word() {
+    // The words are bytes in the order of memory, or, without BSWAP, the message's own.
+    for (csr, width) in [(0x1201, 4), (0x1201, 2), (0x1201, 1), (0x201, 4)] {
+        let store = ["sb", "sh", "", "sw"][width - 1];
+        let part = format!(" {store} t0, 4(s4)\n srli t0, t0, {}\n", 8 * width % 32);
+        let words = ABC.map(|word| {
+            let word = if csr & 0x1000 != 0 {
+                word.swap_bytes()
+            } else {
+                word
+            };
+            format!(" li t0, {word:#x}\n{}", part.repeat(4 / width))
+        });
+        let words = words.concat();
+        // It waits for WDATA_RDY; SUM_VLD is there with it.
+        let source = format!(
+            "{BEGIN}{HASH_AND_RANDOM}
+                li t0, {csr:#x}
+                sw t0, 0(s4)
+                {words}
+                lw s11, 0(s4)
+                csrr s6, mcycle
+            1:  lw t0, 0(s4)
+                andi t0, t0, 2
+                beqz t0, 1b
+                csrr s7, mcycle
+                lw s10, 0(s4)
+                lw s8, 8(s4)
+                lw s9, 0x24(s4)
+            "
+        );
+        let mut machine = machine(&source);
+        let stop = run(&mut machine, Until::default());
+        assert_ne!(stop.reason, Reason::Fault, "{:?}", stop.fault);
+        assert_eq!(
+            ["s8", "s9"].map(|name| register(&machine, name)),
+            ABC_DIGEST
+        );
+        // Neither is ready, then both are; BSWAP and DMA_SIZE are as set.
+        let csrs = ["s11", "s10"].map(|name| register(&machine, name));
+        assert_eq!(csrs, [csr & !1, csr & !1 | 6]);
+        let waited = register(&machine, "s7") - register(&machine, "s6");
+        assert!((50..64).contains(&waited), "{waited} cycles");
+    }
+}
+
+#[test]
+fn the_hash_tells_of_words_that_come_too_early() {
+    let begin = format!(
+        "{BEGIN}{HASH_AND_RANDOM}
+            li t0, 0x1201
+            sw t0, 0(s4)
+            li t1, 16
+        1:  sw zero, 4(s4)
+            addi t1, t1, -1
+            bnez t1, 1b
+            sw zero, 4(s4)
+            lw s6, 0(s4)
+        "
+    );
+    // Bits 12, 9 and 4; what the Pico SDK does clears it, and keeps the others.
+    let mut early = machine(&format!(
+        "{begin} li t0, 0x400fb000\n li t1, 16\n sw t1, 0(t0)\n lw s7, 0(s4)\n"
+    ));
+    let stop = run(&mut early, Until::default());
+    assert_ne!(stop.reason, Reason::Fault, "{:?}", stop.fault);
+    let csrs = ["s6", "s7"].map(|name| register(&early, name) & !6);
+    assert_eq!(csrs, [0x1210, 0x1200]);
+    let message = fault(&format!("{begin} lw t0, 8(s4)"));
+    assert!(message.contains("SUM_VLD is 0"), "{message}");
+    let mixed = format!("{BEGIN}{HASH_AND_RANDOM} sb t0, 4(s4)\n sw t0, 4(s4)");
+    assert!(fault(&mixed).contains("mix widths"));
+}
+
+#[test]
+fn random_bits_take_their_samples_and_are_cleared_by_the_last_word() {
+    let numbers = |debug: u32, count: u32, seed: u32| {
+        let source = format!(
+            "{BEGIN}{HASH_AND_RANDOM}
+                li t0, {debug}
+                sw t0, 0x138(s5)
+                li t0, {count}
+                sw t0, 0x130(s5)
+                li t0, 14
+                sw t0, 0x100(s5)
+                lw s6, 0x114(s5)
+                li t1, 0x800002         /* interrupt 39 of the controller */
+                csrw 0xbe0, t1
+                li t0, 0x800
+                csrw mie, t0
+                li t0, 1
+                sw t0, 0x12c(s5)
+                csrr s10, mcycle
+            1:  lw t0, 0x1b8(s5)
+                bnez t0, 1b
+                csrr s11, mcycle
+                lw s7, 0x104(s5)
+                csrr t0, mip
+                srli t0, t0, 11
+                andi t0, t0, 1
+                slli t0, t0, 1
+                or s7, s7, t0
+                lw t0, 0x110(s5)
+                slli t0, t0, 2
+                or s7, s7, t0
+                lw s8, 0x114(s5)
+                lw t0, 0x128(s5)
+                lw s9, 0x114(s5)
+                li t0, 1
+                sw t0, 0x108(s5)
+                lw t1, 0x104(s5)
+                or s9, s9, t1
+            "
+        );
+        let mut machine = machine_with(&source, &[("random_seed", seed)]);
+        let stop = run(&mut machine, Until::default());
+        assert_ne!(stop.reason, Reason::Fault, "{:?}", stop.fault);
+        let [before, status, first, after] =
+            ["s6", "s7", "s8", "s9"].map(|name| register(&machine, name));
+        // Before and after there is nothing; between, the bits, their status and the interrupt.
+        assert_eq!((before, after), (0, 0));
+        assert_eq!(status, 7);
+        let taken = register(&machine, "s11") - register(&machine, "s10");
+        (first, taken)
+    };
+    let (first, raw) = numbers(0xe, 25, 1);
+    assert!(raw.abs_diff(192 * 25) < 20, "{raw} cycles");
+    let (_, balanced) = numbers(0, 25, 1);
+    assert!(balanced.abs_diff(192 * 25 * 69) < 20, "{balanced} cycles");
+    assert_eq!(numbers(0xe, 25, 1).0, first);
+    assert_ne!(numbers(0xe, 25, 2).0, first);
+}
+
 #[test]
 fn what_silicon_lets_pass_or_the_emulation_leaves_out_is_named() {
     let cases = [

@@ -1,9 +1,10 @@
 /* Streaming over sha256_compress; included by one C file of each implementation. */
 #include "sha256.h"
 
+static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
 void sha256_init(sha256_ctx *ctx) {
-    static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     for (unsigned i = 0; i < 8; i++)
         ctx->state[i] = initial[i];
     ctx->length = 0;
