@@ -44,28 +44,22 @@ static void ccm_mac_ad(const block_cipher_ctx *cipher, uint8_t *mac, const aead_
     ccm_mac_data(cipher, mac, used, m->ad, m->ad_length);
 }
 
-/* The counter of the next block of the stream; that of the tag's after the message's last one. */
-static void ccm_next_counter(uint8_t *next, uint8_t *counter, const aead_message *m, size_t left) {
-    if (left > 0) {
-        counter_add(counter, ccm_q(m), 1, COUNTER_PUBLIC);
-        __builtin_memcpy(next, counter, CCM_BLOCK_BYTES);
-    } else {
-        ccm_first_counter(next, m);
-    }
-}
-
 /* Encrypts or decrypts; tag gets as many bytes as requested. CCM* without authentication requests
-   no tag. A block of the CBC-MAC and the next one of the stream go through the cipher together,
-   because some ciphers process several blocks at once. */
+   no tag. A block of the CBC-MAC and the next one of the stream, or after the message's last one
+   the tag's, go through the cipher together, because some ciphers process several blocks at once.
+ */
 static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, int decrypting,
                         uint8_t *tag) {
-    uint8_t counter[CCM_BLOCK_BYTES], blocks[2 * CCM_BLOCK_BYTES];
+    uint8_t first[CCM_BLOCK_BYTES], counter[CCM_BLOCK_BYTES], blocks[2 * CCM_BLOCK_BYTES];
     uint8_t *mac = blocks, *stream = mac + CCM_BLOCK_BYTES;
     const uint8_t *in = m->in;
     uint8_t *out = m->out;
-    size_t left = m->length, authentic = m->tag_length > 0;
-    ccm_first_counter(counter, m);
-    ccm_next_counter(stream, counter, m, left);
+    size_t q = ccm_q(m), left = m->length, authentic = m->tag_length > 0;
+    ccm_first_counter(first, m);
+    __builtin_memcpy(counter, first, CCM_BLOCK_BYTES);
+    if (left > 0)
+        counter_add(counter, q, 1, COUNTER_PUBLIC);
+    __builtin_memcpy(stream, counter, CCM_BLOCK_BYTES);
     if (authentic) {
         ccm_first_block(mac, m);
         block_cipher_encrypt(cipher, blocks, blocks, 2);
@@ -83,7 +77,12 @@ static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, i
         in += part;
         out += part;
         left -= part;
-        ccm_next_counter(stream, counter, m, left);
+        if (left > 0) {
+            counter_add(counter, q, 1, COUNTER_PUBLIC);
+            __builtin_memcpy(stream, counter, CCM_BLOCK_BYTES);
+        } else {
+            __builtin_memcpy(stream, first, CCM_BLOCK_BYTES);
+        }
         if (authentic)
             block_cipher_encrypt(cipher, blocks, blocks, 2);
         else if (left > 0)
