@@ -515,6 +515,10 @@ SENDS = {"transmit": "tx-0dbm"}
         ),
         ({"sense": [{"activity": "temperature", "every_s": 0.01}]}, "temperature would take"),
         ({"radio": OFTEN}, "its radio would take 1000%"),
+        (
+            {"handshake": {"every_s": 0.001, "sent_bytes": [100]}, "radio": SENDS},
+            r"its radio would take 3\d\d%",
+        ),
     ],
 )
 def test_what_there_is_no_time_for_is_refused(changes: dict[str, object], message: str) -> None:

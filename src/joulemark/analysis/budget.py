@@ -551,7 +551,7 @@ class _Device:
             raise OverfullError(
                 f"does not fit: {part} would take {self._busy[part]:.0%} of the time",
                 self.scenario.title,
-                "let it be less often",
+                "lengthen every_s, or lower checks_per_s, handshakes_per_day or records_per_hour",
             )
 
     def frame_s(self, payload_bytes: int) -> float:
@@ -663,7 +663,12 @@ def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
             total_j += device.radio_j(use.receive, use.listen_s)
     for length in shake.received_bytes:
         total_j += device.radio_j(use.receive, device.frame_s(length))
-    total_j += device.steps(shake.processing)[1]
+    processing_s, processing_j = device.steps(shake.processing)
+    total_j += processing_j
+    on_air_s = sum(map(device.frame_s, [*shake.sent_bytes, *shake.received_bytes]))
+    on_air_s += use.listen_s * len(shake.sent_bytes)
+    device.takes("its radio", on_air_s, 1 / shake.every_s)
+    device.takes("security's processing", processing_s, 1 / shake.every_s)
     power_w["handshake"] += total_j / shake.every_s
 
 
@@ -683,7 +688,7 @@ def _protocol(device: _Device, store: Costs, power_w: dict[str, Any]) -> None:
         bound = device.scenario.tolerance * joules.value * _NORMAL_95 / math.sqrt(3.0)
         half_width = math.hypot(bound, joules.half_width_95)
         spent = device.quantity(name, joules.value, half_width, text)
-        device.takes("its protocol", seconds, often_hz)
+        device.takes("its radio", seconds, often_hz)
         power_w["protocol"] += often_hz * (spent - idle_w * seconds)
 
 

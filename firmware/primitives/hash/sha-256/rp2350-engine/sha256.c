@@ -45,12 +45,11 @@ static void put(const uint8_t *data) {
 
 void sha256_compress(uint32_t state[8], const uint8_t *data, size_t blocks) {
     volatile uint32_t *sum = &SHA256_SUM0;
-    if (!is_started || is_other(state, held)) {
-        if (is_other(state, initial)) {
-            sha256_compress_software(state, data, blocks);
-            return;
-        }
+    if (!is_other(state, initial)) {
         start();
+    } else if (!is_started || is_other(state, held)) {
+        sha256_compress_software(state, data, blocks);
+        return;
     }
     for (; blocks > 0; blocks--, data += SHA256_BLOCK_BYTES) {
         put(data);
