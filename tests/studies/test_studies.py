@@ -484,7 +484,7 @@ def test_the_papers_contradictions_are_those_that_are_pinned(name: str) -> None:
     seen = {
         item.id
         for item in study.select(found, [], short=True)
-        if item.circular is None and not item.is_repeat
+        if item.circular is None and item.arithmetic is None
         if study.contradiction(item, found.paper)
     }
     assert seen == {item for item, verdict in pinned.items() if verdict == Verdict.CONTRADICTED}
@@ -522,6 +522,13 @@ repeats = { hybrid = "software" }
     results = conducted(read(tmp_path, HEAD + SECTION + agrees), tmp_path).results
     said = {r.item.id: (r.verdict, r.reason) for r in results}
     assert said["plain_hybrid"] == (Verdict.CONSISTENT, "again the number of software")
+
+
+def test_arithmetic_that_contradicts_itself_is_not_counted(tmp_path: Path) -> None:
+    text = SECTION.replace("check =", 'arithmetic = "a product", check =')
+    results = conducted(read(tmp_path, HEAD + text), tmp_path).results
+    (found,) = (r for r in results if r.item.id == "false_current")
+    assert (found.verdict, found.reason) == (Verdict.INCONSISTENT, "a product: no")
 
 
 def test_no_change_is_made_at_one_place_of_a_comparison(tmp_path: Path) -> None:

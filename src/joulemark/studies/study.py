@@ -296,8 +296,6 @@ class Item:
     beyond: bool
     tolerance: Tolerance
     arithmetic: str | None
-    is_repeat: bool
-    """Whether it prints another column's number again."""
     would_tell: str
     short: bool
     note: str | None
@@ -481,8 +479,7 @@ class Study:
             ours = of_row(row.ours)
         uncertainty = row.uncertainties[index] if row.uncertainties else None
         check, arithmetic = text("check"), text("arithmetic")
-        is_repeat = column.name in row.repeats
-        if is_repeat:
+        if column.name in row.repeats:
             titles = {c.name: c.title for c in section.column}
             arithmetic = f"again the number of {titles[row.repeats[column.name]]}"
         return Item(
@@ -505,7 +502,6 @@ class Study:
             beyond=False,
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
             arithmetic=arithmetic,
-            is_repeat=is_repeat,
             would_tell=first("would_tell") or section.would_tell or self.file.would_tell,
             short=section.short if first("short") is None else first("short"),
             note=first("note"),
@@ -541,7 +537,6 @@ class Study:
             beyond=single.beyond,
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
             arithmetic=single.arithmetic,
-            is_repeat=False,
             would_tell=single.would_tell or section.would_tell or self.file.would_tell,
             short=section.short if single.short is None else single.short,
             note=single.note,

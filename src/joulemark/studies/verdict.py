@@ -147,7 +147,7 @@ def judge(
     if item.circular is not None:
         return Judgement(Verdict.CIRCULAR, item.circular)
     if contradiction is not None:
-        if item.is_repeat:
+        if item.arithmetic is not None:
             return Judgement(Verdict.INCONSISTENT, f"{item.arithmetic}: {contradiction}")
         return Judgement(Verdict.CONTRADICTED, contradiction)
     if ours is None or (item.value is None and not item.is_claim):
