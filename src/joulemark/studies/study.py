@@ -630,8 +630,10 @@ class Study:
         """Return how what names stand for is built: values by key of a question."""
         found: dict[str, set[str]] = {}
         for name in self._asked_by(names):
-            for key in BUILDS & {*self.quantities[name]}:
-                found.setdefault(key, set()).add(str(self.quantities[name][key]))
+            asked = self.quantities[name]
+            # To the way `architecture` it names what is priced, not an instruction set.
+            for key in (BUILDS & {*asked}) - {asked["way"]}:
+                found.setdefault(key, set()).add(str(asked[key]))
         return found
 
     def _check_names(
