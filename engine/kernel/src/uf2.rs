@@ -97,6 +97,14 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<Segment>, Option<u32>), String> {
         ));
     }
     let count = blocks.len() as u32;
+    if let Some(first) = blocks.first()
+        && first.count > count
+    {
+        return Err(format!(
+            "it has {count} of its {} blocks; the file is truncated",
+            first.count
+        ));
+    }
     for (number, block) in (0..).zip(&blocks) {
         if block.number != number || block.count != count {
             return Err(format!(

@@ -206,9 +206,15 @@ pub fn check_fit(
     if let Some(family) = image.uf2_family
         && own != Some(family)
     {
-        let own = own.map_or("is of no family".into(), |own| format!("is {own:#010x}"));
+        let (own, mend) = own.map_or(
+            ("is of no family".into(), "give an ELF or Intel HEX file"),
+            |own| {
+                let mend = "give a file that was built for it, and for the core that is emulated";
+                (format!("is {own:#010x}"), mend)
+            },
+        );
         return Err(Error::Image(format!(
-            "this UF2 file is for chips of family {family:#010x}, and {} {own}; give a file for it",
+            "this UF2 file is for chips of family {family:#010x}, and {} {own}; {mend}",
             chip.name
         )));
     }

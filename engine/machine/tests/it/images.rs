@@ -139,8 +139,9 @@ fn a_damaged_uf2_file_says_where() {
     };
     let cases = [
         (good[..700].to_vec(), "700 bytes are no whole blocks"),
-        (without(2), "number 0 of 3, and should be number 0 of 2"),
-        (without(0), "block 0 is number 1 of 3"),
+        (without(2), "it has 2 of its 3 blocks"),
+        (without(0), "it has 2 of its 3 blocks"),
+        (with(UF2_BLOCK + 20, 2), "block 1 is number 2 of 3"),
         (with(UF2_BLOCK + 4, 0), "block 1 does not begin and end"),
         (with(2 * UF2_BLOCK - 1, 9), "block 1 does not begin and end"),
         (with(2 * UF2_BLOCK + 17, 2), "block 2 says that it has"),
