@@ -176,8 +176,15 @@ fn dma_receives_buffer_after_buffer() {
         "of the buffer that ended"
     );
     uart.write(ENDRX, 0, Cycles(0)).unwrap();
-    uart.write(STOPRX, 1, Cycles(0)).unwrap();
-    assert_eq!(uart.read(ENDRX, Cycles(0)), Some(1));
-    assert_eq!(uart.read(RXTO, Cycles(0)), Some(1));
-    assert_eq!(uart.read(RXD_AMOUNT, Cycles(0)), Some(1));
+    // For as long as four bytes take the receiver goes on.
+    let stopped = Cycles(4 * CHARACTER);
+    uart.write(STOPRX, 1, stopped).unwrap();
+    let off = Cycles(8 * CHARACTER);
+    assert_eq!(uart.next_event(), off);
+    uart.advance(Cycles(off.0 - 1)).unwrap();
+    assert_eq!(uart.read(RXTO, off), Some(0));
+    uart.advance(off).unwrap();
+    assert_eq!(uart.read(ENDRX, off), Some(1));
+    assert_eq!(uart.read(RXTO, off), Some(1));
+    assert_eq!(uart.read(RXD_AMOUNT, off), Some(1));
 }
