@@ -4,7 +4,7 @@
 #define SUPERCOP_H
 
 /* A crypto_status: a function returned an error, or wrote another length. What gives no status here
-   leaves zeros then, which no oracle takes for an output. */
+   leaves the value returned in each byte then, which no oracle takes for an output. */
 #define SUPERCOP_FAILED ((crypto_status)3)
 
 int crypto_aead_encrypt(unsigned char *c, unsigned long long *clen, const unsigned char *m,

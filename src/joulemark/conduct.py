@@ -30,8 +30,8 @@ def _silently(_: str) -> None:
 class Progress:
     """Called while images are built."""
 
-    building: Callable[[int, int], None] = lambda _images, _cases: None
-    """With the numbers of images and cases, before the first."""
+    building: Callable[[int, int, int], None] = lambda _images, _cases, _long: None
+    """Before the first, with the numbers of images, of cases, and of those that may take long."""
     built: Callable[[], None] = lambda: None
     """After each image."""
 

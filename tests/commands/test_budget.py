@@ -536,3 +536,22 @@ def test_a_variant_that_there_is_no_time_for_is_left_out_and_named() -> None:
     (reason,) = left_out
     assert reason.startswith("a message every 0.0001 s does not fit: its radio would take ")
     assert f"left out: {reason}" in warnings(base, others, left_out)
+
+
+def test_an_error_beyond_the_files_form_names_the_file_and_the_key(tmp_path: Path) -> None:
+    path = tmp_path / "often.toml"
+    text = (ROOT / "scenarios" / "telosb-aead.toml").read_text()
+    path.write_text(text.replace("every_s = 600.0", "every_s = 0.01"))
+    with pytest.raises(InputError, match=r"often\.toml, key sense\.every_s: does not fit"):
+        budget(scenario.read(path), NO_STORE)
+    path.write_text(f'{text}\n[sleep]\nstate = "lpm9"\n')
+    with pytest.raises(InputError, match=r"often\.toml, key sleep\.state: .* no power state"):
+        budget(scenario.read(path), NO_STORE)
+
+
+def test_sleep_from_which_no_timer_may_wake_is_told() -> None:
+    for board, deep, kept in (("nrf52840-dk", "system-off", "sleep"), ("telosb", "lpm4", "lpm3")):
+        told = warnings(budget(make(board=board, sleep={"state": deep}), NO_STORE), [])
+        assert any(f"it sleeps in {deep}, below {kept}, in which a timer" in line for line in told)
+        told = warnings(budget(make(board=board, sleep={"state": kept}), NO_STORE), [])
+        assert not any("sleeps in" in line for line in told)

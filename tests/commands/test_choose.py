@@ -254,6 +254,7 @@ def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> Non
         (("--size", "70000"), 2, "65535"),
         (("--kind", "key-agreement"), 3, "agree of key-agreement takes no message; leave it out"),
         (("--every", "0"), 2, "--every"),
+        (("--every", "5 days"), 2, "a number alone is seconds"),
         (("--status", "good"), 2, "standard"),
     ],
 )
@@ -426,3 +427,18 @@ def test_a_board_that_nothing_runs_on_leaves_the_others_theirs(on_two: str) -> N
 def test_updates_are_of_one_board() -> None:
     done = joulemark(*ON_TWO, "--kind", "update", code=3)
     assert "give one board" in done.stderr
+
+
+def test_a_rank_of_a_protocols_side_says_which() -> None:
+    from joulemark.cli.choose import By, _ranked_by
+
+    def told(kind: str, *operation: str) -> list[str]:
+        asked = choosing.question("telosb", kind, operation=operation)
+        return list(_ranked_by(asked, By.ENERGY))
+
+    assert told("kem") == [
+        "ranked by energy: decapsulate alone; --operation encapsulate ranks the other side"
+    ]
+    assert told("kem", "encapsulate")[0].startswith("ranked by energy: encapsulate alone; ")
+    assert told("signature", "verify")[0].endswith("--operation sign ranks the other side")
+    assert told("hash") == []

@@ -81,3 +81,25 @@ def test_help_is_there_at_once() -> None:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # CPU time, because other tests run beside this one.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3
+
+
+def test_a_first_run_says_how_long_it_takes_only_where_that_is_known(
+    tmp_path: "os.PathLike[str]",
+) -> None:
+    """A signature by hashing takes minutes: nothing says so before."""
+
+    def told(*asked: str) -> str:
+        only = ("--board", "stm32vldiscovery", "--implementation", "ref", "--opt", "O3")
+        where = ("--store", f"{tmp_path}/{len(list(os.scandir(tmp_path)))}.db")
+        stderr = joulemark("run", *only, *asked, *where).stderr
+        return next(line for line in stderr.splitlines() if line.startswith("first run"))
+
+    assert "1 image and 1 case, about 5 s on 1 core;" in told(
+        *("--primitive", "xtea", "--operation", "init", "-j", "1")
+    )
+    public = ("--primitive", "x25519", "--implementation", "armv7m", "--trials", "1")
+    assert "1 image and 2 cases, from milliseconds to minutes each;" in told(*public)
+    assert "3 cases, about 5 s on 1 core, 2 of the cases from milliseconds to" in told(
+        *(*public, "--primitive", "xtea", "--operation", "init"),
+        *("--operation", "keygen", "--operation", "agree", "-j", "1"),
+    )

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from command import joulemark
+from command import TERMINAL, joulemark
 from joulemark.cli import _command_name, _measuring, _modules, _output, app
 from joulemark.cli._output import Form, table
 from joulemark.measure.bench import Bench
@@ -34,6 +34,25 @@ def test_help_has_examples(name: str) -> None:
             assert left == [], line
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TERMINAL, "COLUMNS", "80")
+    assert [x for x in joulemark(name, "--help").stdout.splitlines() if len(x) > 80] == []
+
+
+def test_what_goes_on_below_its_text_fits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_output, "width", lambda: 40)
+    _output.entry("absent   probe    ", "a current that is not known; to get it: buy one")
+    _output.entry("ok       ", "here")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert lines[0].startswith("absent   probe    a current")
+    assert lines[1].startswith(" " * 18)
+    assert lines[-1] == "ok       here"
+
+
 def test_what_is_no_terminal_gets_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -54,7 +73,7 @@ def test_tables_add_to_what_there_is_to_build(
     monkeypatch.setattr(time, "monotonic", lambda: next(now_s, 44.0))
     with _measuring.means(Bench(), Processes(1)) as used:
         for images in (2, 3):
-            used.progress.building(images, 10)
+            used.progress.building(images, 10, 0)
             used.progress.built()
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(",")[0] for line in lines] == ["building: 1 of 2", "building: 2 of 5"]

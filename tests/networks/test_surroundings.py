@@ -40,6 +40,23 @@ def test_a_file_has_times_and_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("quantity", "value", "said"),
+    [
+        ("temperature_c", "1e9", "1e+09 is no value that there is; give -273.15 to 1000: absolute"),
+        ("temperature_c", "-300", "-300 is no value that there is; give -273.15"),
+        ("object_temperature_c", "20 - t", "give -273.15 to 1000"),
+        ("humidity_percent", "101", "give 0 to 100"),
+        ("light_lux", "-1", "give 0 to 1e+06"),
+    ],
+)
+def test_what_cannot_be_is_refused(quantity: str, value: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        surroundings({quantity: value}, "--around", Path())
+    assert f"--around, {quantity}: " in str(error.value)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("value", "said"),
     [
         ("21 degrees", "here, x: '21 degrees' is no expression; write a number"),

@@ -102,6 +102,14 @@ def test_the_rp2350s_hash_takes_the_cycles_of_its_blocks(tmp_path: Path) -> None
     assert measured(tmp_path / "m.db", "raspberry-pi-pico-2", *over, "--size", "64")
 
 
+def test_a_current_that_is_not_known_is_told(tmp_path: Path) -> None:
+    asked = ("run", "--board", "raspberry-pi-pico-2", "--primitive", "sha-256", "--opt", "O3")
+    few = ("--size", "64", "--trials", "2", "--store", str(tmp_path / "s.db"))
+    told = "rp2350-engine without that of the RP2350's SHA-256 accelerator, not known"
+    assert told in joulemark(*asked, *few).stdout
+    assert told not in joulemark(*asked, *few, "--implementation", "ref").stdout
+
+
 def test_the_cc2420s_own_ccm_takes_frames(tmp_path: Path) -> None:
     """Sizes beyond a frame are reported as not measured, and refused where they occur."""
     store = str(tmp_path / "f.db")

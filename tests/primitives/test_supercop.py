@@ -174,12 +174,17 @@ def test_it_is_measured_and_verified_as_it_stands(layout: Path, tmp_path: Path) 
             "own_decrypt(&ctx, &job);\n    return 0;",
             "altered tag",
         ),
+        (
+            "*clen = mlen + 16;",
+            "*clen = mlen + 16;\n    c[mlen + 20] = 0;",
+            "it writes behind its output: byte 21 after the end",
+        ),
     ],
 )
 def test_what_gives_other_outputs_has_no_number(
     layout: Path, tmp_path: Path, as_it_is: str, other: str, failure: str
 ) -> None:
-    """Tags before their ciphertexts, a length without its tag, an error, a tag not looked at."""
+    """Tags before ciphertexts, a length without its tag, errors, no look at a tag or at ends."""
     assert as_it_is in AEAD
     written(layout, encrypt_c=AEAD.replace(as_it_is, other))
     run = ("run", "--supercop", str(layout), *BOARD, "--size", "16")
@@ -230,9 +235,23 @@ def test_macs_and_stream_ciphers_are_measured(
 
 def test_an_error_of_what_has_no_length_gives_no_number(layout: Path, tmp_path: Path) -> None:
     folder = tmp_path / "crypto_hash/asconhash256/ref"
-    text = HASH.replace("return 0;", "return 1;")
-    written(folder, api_h=HASH_API, hash_c=text)
-    assert "wrong output: 0000" in said(folder, "--size", "17", code=6)
+    for returned in (1, -1):
+        text = HASH.replace("return 0;", f"return {returned};")
+        written(folder, api_h=HASH_API, hash_c=text)
+        told = said(folder, "--size", "17", code=6)
+        assert f"its function returned {returned}, an error" in told
+        assert "wrong output" not in told
+
+
+def test_what_allocates_memory_is_told_that_there_is_none(layout: Path) -> None:
+    code = "#include <stdlib.h>\n" + AEAD.replace(
+        "*clen = mlen + 16;",
+        "*clen = mlen + 16;\n    void *volatile own = malloc(mlen + 1);\n    free(own);",
+    )
+    written(layout, encrypt_c=code)
+    told = said(layout, "--size", "17", code=6)
+    assert "it allocates memory (malloc or the like), and there is no heap" in told
+    assert "_sbrk" not in told
 
 
 def test_folders_of_one_name_stay_apart(layout: Path, tmp_path: Path) -> None:

@@ -237,6 +237,8 @@ def test_the_factor_is_of_what_not_both_have(tmp_path: Path) -> None:
     assert gap(item, 5e-3, item.value) == pytest.approx(np.log(2))
     told = judge(item, 4e-3, 4.4e-3, contradiction=None, missing=(), tried=None)
     assert told.reason == "within a factor of 1.5 beyond the 3 mA that both have"
+    short = judge(item, 4e-3, 4.7e-3, contradiction=None, missing=(), tried=None)
+    assert short.reason.endswith(f"If none is found, would tell: {item.would_tell}")
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,10 @@ class Budget:
     """Flash of all primitives' builds; code that they share is counted in each."""
     flash_size_bytes: int
     """Flash of the chip."""
+    deep_sleep: str
+    """The state in which it sleeps if that takes less than the board's idle state; else empty."""
+    idle_state: str
+    """The board's idle state."""
 
     @property
     def lifetime_text(self) -> str:
@@ -154,6 +158,12 @@ def warnings(base: Budget, others: Iterable[Variant], left_out: Iterable[str] = 
     """Return warnings for readers of the budget; `left_out` are those that `variants` returns."""
     named = [("as the scenario says", base), *((v.label, v.budget) for v in others)]
     result = [f"left out: {reason}" for reason in left_out]
+    result += [
+        f"{label}: it sleeps in {each.deep_sleep}, below {each.idle_state}, in which a timer of "
+        f"the board wakes it: that anything wakes it in time from there is assumed"
+        for label, each in named[:1]
+        if each.deep_sleep
+    ]
     result += [
         f"{label}: the builds take {each.flash_bytes:,} bytes of flash together, and the chip has "
         f"{each.flash_size_bytes:,}: name smaller ones by `implementation`"
@@ -455,15 +465,25 @@ class _Device:
         sleep = self.scenario.sleep
         if sleep.load is not None:
             return self.load_a(best(self.board.load, sleep.load, "load", self.board))
-        return self.state_a(sleep.state or self.board.idle_state)
+        return self.state_a(sleep.state or self.board.idle_state, "sleep.state")
 
-    def state_a(self, state: str) -> Any:
-        """Return the current of a power state of the chip."""
+    @property
+    def deep_sleep(self) -> str:
+        """The power state in which it sleeps if that takes less than the board's idle state."""
+        state = self.scenario.sleep.state
+        if state is None:
+            return ""
+        meter, hz = self._meter(), self.hz
+        deeper = meter.current(state, hz).ampere < meter.current(self.board.idle_state, hz).ampere
+        return state if deeper else ""
+
+    def state_a(self, state: str, key: str | None = None) -> Any:
+        """Return the current of a power state of the chip, which a key names."""
         known = chips.load_chip(self.board.chip).power_states
         if state not in known:
             raise InputError(
                 f"chip {self.board.chip} has no power state {state}",
-                None,
+                self.scenario.where(key) if key else None,
                 f"it has {', '.join(known)}",
             )
         current = self._meter().current(state, self.hz)
@@ -540,8 +560,8 @@ class _Device:
         gross = self.quantity(name, nj * 1e-9, None, text)
         return seconds, gross - self.sleep_a * self.volt * seconds
 
-    def takes(self, part: str, seconds: float, often_hz: float) -> None:
-        """Note that a part of the device is busy so long, so often.
+    def takes(self, part: str, seconds: float, often_hz: float, key: str) -> None:
+        """Note that a part of the device is busy so long, so often, as a key says.
 
         Raises:
             OverfullError: with what it is busy with already, it is more than all of the time.
@@ -550,12 +570,12 @@ class _Device:
         if self._busy[part] > 1:
             raise OverfullError(
                 f"does not fit: {part} would take {self._busy[part]:.0%} of the time",
-                self.scenario.title,
+                self.scenario.where(key),
                 "lengthen every_s, or lower checks_per_s, handshakes_per_day or records_per_hour",
             )
 
-    def frame_s(self, payload_bytes: int) -> float:
-        """Return the airtime of a frame."""
+    def frame_s(self, payload_bytes: int, key: str) -> float:
+        """Return the airtime of a frame of so many bytes, as a key says."""
         radio = self.radio
         total = radio.frame_overhead_bytes.value + payload_bytes
         if total > radio.frame_bytes_max.value:
@@ -563,7 +583,7 @@ class _Device:
             raise InputError(
                 f"a frame of the {radio.name} holds at most {most:g} bytes of payload and "
                 f"security, not {payload_bytes}",
-                self.scenario.title,
+                self.scenario.where(key),
                 "send it as several messages",
             )
         return airtime_s(total, radio.bit_rate_hz.value)
@@ -582,7 +602,7 @@ def budget(scenario: Scenario, store: Costs) -> Budget:
     for sense in scenario.sense:
         seconds, energy_j = device.activity(sense.activity)
         often_hz = sense.executions / sense.every_s
-        device.takes(sense.activity, seconds, often_hz)
+        device.takes(sense.activity, seconds, often_hz, "sense.every_s")
         power_w["sensing"] += energy_j * often_hz
     for load in scenario.load:
         stated = best(device.board.load, load.name, "load", device.board)
@@ -601,6 +621,8 @@ def budget(scenario: Scenario, store: Costs) -> Budget:
         sources=device.quantity.sources,
         flash_bytes=sum(device.flash_bytes.values()),
         flash_size_bytes=flash_size(device.board),
+        deep_sleep=device.deep_sleep,
+        idle_state=device.board.idle_state,
     )
 
 
@@ -608,8 +630,9 @@ def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> Mess
     use = device.scenario.radio
     assert use is not None  # noqa: S101
     attempts = 1.0 + message.retransmissions
-    both_s = device.frame_s(message.payload_bytes + message.security_bytes)
-    plain_s = device.frame_s(message.payload_bytes)
+    key = "message.payload_bytes"
+    both_s = device.frame_s(message.payload_bytes + message.security_bytes, key)
+    plain_s = device.frame_s(message.payload_bytes, key)
     if use.message is not None:
         busy_s, plain_j = device.activity(use.message)
         busy_s += both_s - plain_s
@@ -618,13 +641,13 @@ def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> Mess
         plain_j = device.radio_j(use.transmit, plain_s)
         if use.listen_s > 0:
             plain_j = plain_j + device.radio_j(use.receive, use.listen_s)
-    device.takes("its radio", busy_s, attempts / message.every_s)
+    device.takes("its radio", busy_s, attempts / message.every_s, "message.every_s")
     power_w["radio"] += attempts * plain_j / message.every_s
     extra_j = device.radio_j(use.transmit, both_s - plain_s) if message.security_bytes else 0.0
     power_w["security bytes"] += attempts * extra_j / message.every_s
     # A retransmission repeats the same frame, without protecting it again.
     processing_s, processing_j = device.steps(message.protection)
-    device.takes("security's processing", processing_s, 1 / message.every_s)
+    device.takes("security's processing", processing_s, 1 / message.every_s, "message.every_s")
     power_w["security processing"] += processing_j / message.every_s
     return MessageCost(
         message.payload_bytes,
@@ -646,9 +669,11 @@ def _listening(device: _Device, power_w: dict[str, Any]) -> None:
         check_s, check_j = use.check_s, device.radio_j(use.receive, use.check_s)
     else:
         raise InputError(
-            "checks_per_s without check_s or check", device.scenario.title, "say how long one takes"
+            "without check_s or check",
+            device.scenario.where("radio.checks_per_s"),
+            "say how long one takes",
         )
-    device.takes("its radio", check_s, use.checks_per_s)
+    device.takes("its radio", check_s, use.checks_per_s, "radio.checks_per_s")
     power_w["radio"] += use.checks_per_s * check_j
 
 
@@ -658,17 +683,18 @@ def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
         return
     total_j: Any = 0.0
     for length in shake.sent_bytes:
-        total_j += device.radio_j(use.transmit, device.frame_s(length))
+        total_j += device.radio_j(use.transmit, device.frame_s(length, "handshake.sent_bytes"))
         if use.listen_s > 0:
             total_j += device.radio_j(use.receive, use.listen_s)
     for length in shake.received_bytes:
-        total_j += device.radio_j(use.receive, device.frame_s(length))
+        total_j += device.radio_j(use.receive, device.frame_s(length, "handshake.received_bytes"))
     processing_s, processing_j = device.steps(shake.processing)
     total_j += processing_j
-    on_air_s = sum(map(device.frame_s, [*shake.sent_bytes, *shake.received_bytes]))
+    key = "handshake.every_s"
+    on_air_s = sum(device.frame_s(n, key) for n in (*shake.sent_bytes, *shake.received_bytes))
     on_air_s += use.listen_s * len(shake.sent_bytes)
-    device.takes("its radio", on_air_s, 1 / shake.every_s)
-    device.takes("security's processing", processing_s, 1 / shake.every_s)
+    device.takes("its radio", on_air_s, 1 / shake.every_s, key)
+    device.takes("security's processing", processing_s, 1 / shake.every_s, key)
     power_w["handshake"] += total_j / shake.every_s
 
 
@@ -678,9 +704,15 @@ def _protocol(device: _Device, store: Costs, power_w: dict[str, Any]) -> None:
         return
     cost = store.protocols[key_of(use)]
     idle_w = device.sleep_a * device.volt
-    for what, often_hz, seconds, joules in (
-        ("handshake", use.handshakes_per_day / DAY_S, cost.first_s, cost.first_j),
-        ("record", use.records_per_hour / 3600.0, cost.record_s, cost.record_j),
+    for what, key, often_hz, seconds, joules in (
+        (
+            "handshake",
+            "handshakes_per_day",
+            use.handshakes_per_day / DAY_S,
+            cost.first_s,
+            cost.first_j,
+        ),
+        ("record", "records_per_hour", use.records_per_hour / 3600.0, cost.record_s, cost.record_j),
     ):
         name = f"{use.name}, {use.side}'s {what}, {use.loss:.0%} lost"
         text = f"{name}: {joules.value * 1e6:.4g} uJ in {seconds * 1e3:.4g} ms (emulated)"
@@ -688,7 +720,7 @@ def _protocol(device: _Device, store: Costs, power_w: dict[str, Any]) -> None:
         bound = device.scenario.tolerance * joules.value * _NORMAL_95 / math.sqrt(3.0)
         half_width = math.hypot(bound, joules.half_width_95)
         spent = device.quantity(name, joules.value, half_width, text)
-        device.takes("its radio", seconds, often_hz)
+        device.takes("its radio", seconds, often_hz, f"protocol.{key}")
         power_w["protocol"] += often_hz * (spent - idle_w * seconds)
 
 

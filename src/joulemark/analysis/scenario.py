@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from joulemark.catalogue import datafile
 
@@ -227,6 +227,12 @@ class Scenario(datafile.DataModel):
     protocol: Protocol | None = None
     what_if: WhatIf = WhatIf()
 
+    _path: Path | None = PrivateAttr(default=None)
+
+    def where(self, key: str) -> str:
+        """Return the file and a key, for errors."""
+        return f"{self._path or self.title}, key {key}"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.radio is None and (self.message or self.handshake):
@@ -254,4 +260,6 @@ def read(path: Path) -> Scenario:
     Raises:
         InputError: the file is invalid; the error names it and the key.
     """
-    return datafile.read(path, Scenario)
+    scenario = datafile.read(path, Scenario)
+    scenario._path = path
+    return scenario

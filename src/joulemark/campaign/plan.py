@@ -24,7 +24,7 @@ from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, toolchain
 from joulemark.subjects.primitive import PrimitiveSubject
 from joulemark.subjects.primitive.cases import expand
-from joulemark.subjects.primitive.options import PrimitiveOptions
+from joulemark.subjects.primitive.options import DEFAULT_SIZES, PrimitiveOptions
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
@@ -75,7 +75,7 @@ def plan(
     setup: Setup,
     *,
     builder: Builder | None = None,
-    building: Callable[[int, int], None] = lambda _images, _cases: None,
+    building: Callable[[int, int, int], None] = lambda _images, _cases, _long: None,
     built: Callable[[], None] = lambda: None,
     able: Callable[[Implementation], bool] = lambda _: True,
 ) -> Plan:
@@ -85,7 +85,8 @@ def plan(
         campaign: the campaign.
         setup: how its cases are measured.
         builder: builds the images; one compiler at a time on this machine if not given.
-        building: called with the numbers of images and cases before the first image is built.
+        building: called before the first image is built with the numbers of images, of cases, and
+            of those that may take long.
         built: called after each image.
         able: filters implementations.
 
@@ -98,7 +99,8 @@ def plan(
     cases = expand(campaign, library, setup, able, beyond)
     builder = builder or Threads(1)
     toolchain.refuse_missing(builder.needs(cases))
-    building(len(cases), sum(map(len, cases.values())))
+    every = [case for some in cases.values() for case in some]
+    building(len(cases), len(every), sum(_may_take_long(case, campaign) for case in every))
     images = builder.build(cases, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
     commit = commits()
@@ -152,6 +154,15 @@ def _trials(case: Case, campaign: PrimitiveOptions) -> int:
     if subject.message_bytes > SHORT_BYTES or subject.ad_bytes > 0:
         return LONG_TRIALS
     return DEFAULT_TRIALS
+
+
+def _may_take_long(case: Case, campaign: PrimitiveOptions) -> bool:
+    """Return whether a case may take many times as long as one of the default campaign does."""
+    subject = case.subject
+    if not isinstance(subject, PrimitiveSubject) or kinds.known()[subject.kind].file.default:
+        return True
+    executions = _trials(case, campaign) * campaign.repetitions
+    return executions > DEFAULT_TRIALS or subject.message_bytes > max(DEFAULT_SIZES)
 
 
 def _point(case: Case, trials: int, shared: str, seed: int | None) -> Point:

@@ -203,6 +203,8 @@ class Accelerator(Stated):
 
     primitives: Annotated[list[str], Field(min_length=1)]
     """Globs of the primitives that it could compute, or most of them."""
+    current_known: bool = True
+    """Whether energies have its own current in them; no document may state it."""
 
 
 class Board(datafile.DataModel):

@@ -416,7 +416,7 @@ def picoseconds(seconds: float) -> int:
 
 
 def seconds(text: str, what: str) -> float:
-    """Parse a duration as users write it: 500ms, 60s, 5m, 1h.
+    """Parse a duration as users write it: 500ms, 60s, 5m, 1h; a number alone is seconds.
 
     Raises:
         InputError: the text is not a duration.
@@ -424,7 +424,7 @@ def seconds(text: str, what: str) -> float:
     units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
     number = text.rstrip("hmsu")
     unit = text[len(number) :] or "s"
-    mend = "write 500ms, 60s, 5m or 1h"
+    mend = "write 500ms, 60s, 5m or 1h; a number alone is seconds"
     try:
         value = float(number) * units[unit]
     except (ValueError, KeyError):

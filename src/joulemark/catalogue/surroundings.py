@@ -23,6 +23,12 @@ STEP_S, LEAST_S = 0.01, 3600.0
 """An expression is worked out so often, for so long at least; then it stays as it is."""
 _MOST = 9e12
 """Larger values do not fit the engine's numbers."""
+_LIMITS = {
+    "_c": (-273.15, 1000.0, "absolute zero, and more than a board withstands"),
+    "_percent": (0.0, 100.0, "a part of a whole"),
+    "_lux": (0.0, 1e6, "darkness, and several times the sun"),
+}
+"""Least and most of a quantity by its unit, and why."""
 _FUNCTIONS = {"sin", "cos", "exp", "sqrt", "abs", "minimum", "maximum", "floor"}
 _NODES = (
     ast.Expression,
@@ -64,6 +70,7 @@ def surroundings(
             found[quantity] = _of_file(folder / value)
         else:
             found[quantity] = _of_expression(str(value), of, max(until_s, LEAST_S))
+        _check(quantity, found[quantity], of)
     return found
 
 
@@ -86,6 +93,17 @@ def since(points: Points, start_ps: int) -> Points:
     times, values = zip(*points, strict=True)
     here = round(float(np.interp(start_ps, times, values)))
     return [(0, here), *behind]
+
+
+def _check(quantity: str, points: Points, where: str) -> None:
+    for unit, (least, most, why) in _LIMITS.items():
+        if quantity.endswith(unit):
+            value = max(
+                (value * 1e-6 for _, value in points), key=lambda v: max(least - v, v - most)
+            )
+            if not least <= value <= most:
+                mend = f"give {least:g} to {most:g}: {why}"
+                raise InputError(f"{value:g} is no value that there is", where, mend)
 
 
 def _point(time_s: float, value: float, where: str) -> tuple[int, int]:

@@ -33,8 +33,9 @@ def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "
     Args:
         bench: what cases are measured with.
         workers: build and emulate.
-        store: where a first run says how long it takes.
+        store: where a first run says how much there is to do.
     """
+    from joulemark.campaign.options import EMULATOR
     from joulemark.conduct import Means
     from joulemark.conduct import Progress as Told
 
@@ -42,13 +43,15 @@ def means(bench: "Bench", workers: "Workers", store: "Store | None" = None) -> "
         task = progress.add_task("building", total=None)
         planned = 0
 
-        def building(images: int, cases: int) -> None:
+        def building(images: int, cases: int, long: int) -> None:
             # Each table of a campaign adds to what there is to build.
             nonlocal planned
             planned += images
             progress.update(task, total=planned)
             if store is not None and store.is_empty and cases:
-                progress.console.print(_first(images, cases), highlight=False, soft_wrap=True)
+                cores = _cores(workers) if bench.runner == EMULATOR else None
+                told = _first(images, cases, long, cores)
+                progress.console.print(told, highlight=False, soft_wrap=True)
 
         yield Means(
             workers=workers,
@@ -63,16 +66,34 @@ CORE_S_PER_IMAGE, CORE_S_PER_CASE = 0.3, 0.02
 them, some 120 to build. The message presents it as a guess."""
 
 
-def _first(images: int, cases: int) -> str:
-    """Return the notice before a first measurement."""
-    cores = len(os.sched_getaffinity(0))
-    guess_s = (images * CORE_S_PER_IMAGE + cases * CORE_S_PER_CASE) / cores
-    long = f"{guess_s / 60:.0f} minutes" if guess_s > 90 else f"{max(5, 5 * round(guess_s / 5))} s"
-    return (
-        f"first run: {counted(images, 'image')} and {counted(cases, 'case')}, "
-        f"about {long} on {cores} cores; "
-        "Ctrl-C loses nothing, and the same command again takes seconds"
-    )
+def _cores(workers: "Workers") -> int | None:
+    """Return the number of this machine's cores that work; None where others do."""
+    from joulemark.measure.pool import Processes
+
+    if not isinstance(workers, Processes):
+        return None
+    return min(workers.count, len(os.sched_getaffinity(0)))
+
+
+def _first(images: int, cases: int, long: int, cores: int | None) -> str:
+    """Return the notice before a first measurement.
+
+    Args:
+        images: how many are built.
+        cases: how many are measured.
+        long: how many of them take a time that is not known before: from milliseconds to minutes.
+        cores: how many emulate; None if the time is not known.
+    """
+    told = f"first run: {counted(images, 'image')} and {counted(cases, 'case')}"
+    if cores is not None and long < cases:
+        guess_s = (images * CORE_S_PER_IMAGE + (cases - long) * CORE_S_PER_CASE) / cores
+        minutes = f"{guess_s / 60:.0f} minutes"
+        time_told = minutes if guess_s > 90 else f"{max(5, 5 * round(guess_s / 5))} s"
+        told += f", about {time_told} on {counted(cores, 'core')}"
+    if long:
+        which = "" if long == cases else f" {long:,} of the cases"
+        told += f",{which} from milliseconds to minutes each"
+    return f"{told}; Ctrl-C loses nothing, and the same command again takes seconds"
 
 
 def conducted(

@@ -63,6 +63,23 @@ def say(text: str) -> None:
     typer.echo(prose(text))
 
 
+def entry(head: str, text: str) -> None:
+    """Print a line of a list; what does not fit the terminal goes on below its text."""
+    most = width()
+    inner = len(head) if most is None or len(head) <= most // 2 else 4
+    if most is not None and len(head) + len(text) > most:
+        wrap = textwrap.TextWrapper(most, initial_indent=" " * inner, subsequent_indent=" " * inner)
+        wrap.break_on_hyphens = False
+        lines = wrap.wrap(text)
+        if inner == len(head):
+            lines[0] = head + lines[0].lstrip()
+        else:
+            lines.insert(0, head.rstrip())
+        text = "\n".join(lines)
+        head = ""
+    typer.echo(head + text)
+
+
 def table(rows: Sequence[Mapping[str, Any]], form: Form, first_left_out: Sequence[str] = ()) -> str:
     """Return rows as text in a form.
 

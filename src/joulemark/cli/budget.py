@@ -181,7 +181,7 @@ def _show(
             say(f"{security_of(message)}\n")
     if others:
         table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("what if", no_wrap=True)
+        table.add_column("what if")
         for name in ("µA", "mAh a year", "days", "change"):
             table.add_column(name, justify="right", no_wrap=True)
         for other in others:

@@ -1,9 +1,9 @@
 """`joulemark choose`: rank the primitives and builds that meet an application's demands.
 
 joulemark choose --board openmote-cc2538 --kind aead --size 40 --every 60
-joulemark choose --board telosb --kind mac --max-flash 2048 --time-alone --explain
-joulemark choose --board nrf52840-dk --kind update --image 64K --post-quantum
-joulemark choose --board telosb --board stm32vldiscovery --kind kem --max-memory 6000
+joulemark choose --board telosb --kind mac --max-flash 2048 --explain
+joulemark choose --board nrf52840-dk --kind update --image 64K
+joulemark choose --board telosb --board nucleo-l4r5zi --kind kem
 """
 
 import json
@@ -180,6 +180,15 @@ class UpdateDemands:
         )
 
 
+def _interval(text: str) -> float:
+    from joulemark.catalogue.networks import seconds
+
+    try:
+        return seconds(text, "--every")
+    except InputError as error:
+        raise typer.BadParameter(f"{error.what}; {error.mend}") from error
+
+
 @dataclass(frozen=True, kw_only=True)
 class UseOptions:
     """How often it is used, and the battery."""
@@ -188,10 +197,9 @@ class UseOptions:
         float | None,
         typer.Option(
             "--every",
-            min=1e-6,
-            max=1e9,
-            metavar="SECONDS",
-            help="Interval between messages.",
+            parser=_interval,
+            metavar="TIME",
+            help="Interval between messages: 500ms, 60s, 5m, 1h; a number alone is seconds.",
         ),
     ] = None
     battery_mah: Annotated[
@@ -409,6 +417,18 @@ def _surrendering(answer: "Judged") -> str:
     return f"give up {'; or '.join(found)}" if found else ""
 
 
+def _ranked_by(question: "Question", by: By) -> "Iterator[str]":
+    """Say what a rank is of, where the sides of a protocol do different things."""
+    others = [
+        " ".join(f"--operation {name}" for name in service.operations)
+        for service in question.kind.file.service
+        if len(service.operations) == 1 and service.operations != list(question.operations)
+    ]
+    if question.kind.file.default is not None and others:
+        done = " and ".join(question.operations)
+        yield f"ranked by {by.value}: {done} alone; {' or '.join(others)} ranks the other side"
+
+
 def _by_chance(question: "Question") -> "Iterator[str]":
     """Say that chance decides how many attempts an operation takes."""
     for name in question.operations:
@@ -500,8 +520,9 @@ def _show_several(
     elif form is Form.CSV:
         typer.echo(table(rows, form))
     else:
-        for answer in answers.values():
-            say(str(answer.question))
+        questions = [answer.question for answer in answers.values()]
+        for line in (*map(str, questions), *_ranked_by(questions[0], by)):
+            say(line)
         if rows:
             say("\n" + _people(rows, top, form))
         for name, answer in answers.items():
@@ -600,6 +621,8 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
     hidden = len(good) - len(rows)
     more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
     say(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")
+    for line in _ranked_by(answer.question, by):
+        say(line)
     if rows[0]["secrets"].endswith("(claimed)"):
         first = rows[0]["primitive"]
         say(

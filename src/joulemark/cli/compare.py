@@ -1,7 +1,7 @@
 """`joulemark compare`: show what changed between two stores, exports or commits.
 
 joulemark compare before.db after.db --fail cycles=1% --fail stack=32
-joulemark compare v1.0 v1.1 --source joulemark --out changes.md -- --board openmote-cc2538
+joulemark compare v1.0 v1.1 --source joulemark -- --board openmote-cc2538
 """
 
 import shutil

@@ -3,9 +3,8 @@
 joulemark doctor
 """
 
-import typer
-
 from joulemark.cli import app
+from joulemark.cli._output import entry
 from joulemark.errors import ToolError
 
 
@@ -25,7 +24,7 @@ def doctor() -> None:
         else:
             mark = "MISSING" if finding.needed else "absent "
             text = f"{finding.purpose}; to get it: {finding.get}"
-        typer.echo(f"{mark}  {finding.name:{width}}  {text}")
+        entry(f"{mark}  {finding.name:{width}}  ", text)
     missing = [f.name for f in findings if f.needed and f.state is None]
     if missing:
         raise ToolError(f"missing: {', '.join(missing)}", None, "see above how to get them")

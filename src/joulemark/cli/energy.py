@@ -1,6 +1,6 @@
 """`joulemark energy`: compute the energy of an operation from traces or an instrument.
 
-joulemark energy run-1.csv run-2.csv --supply-v 3 --accuracy 0.001 --repetitions 100
+joulemark energy run-1.csv run-2.csv --supply-v 3 --accuracy 0.001
 """
 
 import math

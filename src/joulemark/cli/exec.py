@@ -15,6 +15,7 @@ from joulemark.cli import app
 from joulemark.cli._glass import ShownOptions, Wires
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import SourceOption, complete_board, complete_chip
+from joulemark.cli._output import entry
 from joulemark.errors import InputError
 from joulemark.runners.whole import DEFAULT_MAX_CYCLES, RESETS, end_error, run_machine
 
@@ -353,7 +354,7 @@ def _debugged(
 
 def _print(result: dict[str, Any], stop: "Stop") -> None:
     typer.echo(f"stop          {stop.reason} at {stop.address:#06x}")
-    typer.echo(f"cycles        {result['cycles']:,}, {result['cycles_error']}")
+    entry("cycles        ", f"{result['cycles']:,}, {result['cycles_error']}")
     typer.echo(f"instructions  {result['instructions']:,}")
     if result["resets"]:
         typer.echo(f"resets        {result['resets']}")
@@ -362,4 +363,4 @@ def _print(result: dict[str, Any], stop: "Stop") -> None:
     for i in range(0, len(cells), 4):
         typer.echo(("registers   " if i == 0 else " " * 12) + "  ".join(cells[i : i + 4]))
     for item in result["read"]:
-        typer.echo(f"{item['address']:#06x}:{item['length']}  {item['hex']}")
+        entry(f"{item['address']:#06x}:{item['length']}  ", item["hex"])

@@ -38,7 +38,7 @@ class What(StrEnum):
 
 @app.command("list")
 def list_(
-    what: Annotated[What, typer.Argument(help="What to list.")],
+    what: Annotated[What, typer.Argument(metavar="WHAT", help=f"What to list: {', '.join(What)}.")],
     kind: Annotated[
         str | None,
         typer.Option("--kind", help="Primitives of this kind.", autocompletion=complete_kind),

@@ -45,7 +45,9 @@ _NEXT = {
 
 @app.command()
 def new(
-    what: Annotated[What, typer.Argument(help="What to create.")],
+    what: Annotated[
+        What, typer.Argument(metavar="WHAT", help=f"What to create: {', '.join(What)}.")
+    ],
     name: Annotated[
         str,
         typer.Argument(help="Its name; for a primitive, KIND/NAME/IMPLEMENTATION."),

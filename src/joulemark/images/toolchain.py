@@ -30,6 +30,8 @@ _TOO_LARGE = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes")
 _MEMORY = {"ram": "RAM"}
 _NO_STACK = re.compile(r"fewer than \d+ bytes of RAM are left for the stack")
 """What our linker scripts say of it."""
+_NO_HEAP = re.compile(r"undefined (?:reference to|symbol:) [`']?(?:_sbrk|malloc|calloc|realloc)\b")
+"""What a linker says of code that allocates memory: newlib's needs `_sbrk`."""
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
@@ -230,6 +232,8 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
         no_stack = _NO_STACK.search(printed)
         if no_stack is not None:
             raise BuildError(f"it does not fit: {no_stack[0]}", what)
+        if _NO_HEAP.search(printed):
+            raise BuildError("it allocates memory (malloc or the like), and there is no heap", what)
         if kept is not None:
             shutil.copytree(folder, kept, dirs_exist_ok=True)
         again = list(command)

@@ -1,13 +1,15 @@
 """Measures cases on an emulated board."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
 from joulemark.catalogue.boards import MCU
+from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
 from joulemark.measure import declared
@@ -22,8 +24,13 @@ from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 from joulemark.subjects.primitive import PrimitiveSubject
 
+if TYPE_CHECKING:
+    from joulemark._engine import Machine
+
 TAG = "tag"
 """The slot of which every decryption that is measured refuses a changed bit."""
+CANARY = bytes(range(0x81, 0xC1))
+"""Bytes that lie behind the outputs of an AEAD while it runs, as far as their slots reach."""
 FOLLOWED_BYTES = 64
 """The message with which secrets are followed where one may have this size: whole blocks, several
 of most ciphers. Following a long one takes the time of many executions and finds the same."""
@@ -285,6 +292,19 @@ class Emulated(BoardSession):
             self._empty[known] = self._run_empty(case)
         return self._empty[known]
 
+    def _behind(self, put: Exchange) -> dict[str, tuple[int, int]]:
+        """Return address and number of the bytes behind each output of an AEAD, in its slot."""
+        slots = self.algorithm.contract.file.slot
+        if not {TAG, "output"} <= slots.keys():
+            return {}
+        found = {}
+        for name, expected in put.expected.items():
+            length = min(slots[name].room(self.algorithm.sizes) - len(expected), len(CANARY))
+            if length > 0:
+                start = self.program.symbols[f"slot_{name}_bytes"] + len(expected)
+                found[name] = start, length
+        return found
+
     def _trial(self, case: Case, number: int) -> "_Trial":
         """Execute once with this trial's own random inputs, and verify the output."""
         machine, device = self.running
@@ -300,12 +320,28 @@ class Emulated(BoardSession):
         self._empty_window(case)
         # Painting takes longer than most operations, and the emulator sees each trial's stack.
         paint = Flag.PAINT if number == 0 else Flag(0)
-        result = device.run(primitive(case).operation, paint, repetitions)
+        behind = self._behind(put)
+        machine.opening = lambda chip: _lay(chip, behind)
+        try:
+            result = device.run(primitive(case).operation, paint, repetitions)
+        finally:
+            machine.opening = None
         window = machine.take_window()
         if result.status is not Status.OK:
             raise VerificationError(str(result.status), str(case))
         self.verify(device, put, case, number)
+        for slot, (address, length) in behind.items():
+            found = machine.read_memory(address, length)
+            changed_at = [n for n, (a, b) in enumerate(zip(found, CANARY, strict=False)) if a != b]
+            if changed_at:
+                what = f"it writes behind its {slot}: byte {changed_at[0] + 1} after the end"
+                raise VerificationError(what, str(case))
         return _Trial(window, result.stack_bytes, result.timer_ticks, put.attempts)
+
+
+def _lay(chip: "Machine", behind: Mapping[str, tuple[int, int]]) -> None:
+    for address, length in behind.values():
+        chip.write_memory(address, CANARY[:length])
 
 
 @dataclass(frozen=True)

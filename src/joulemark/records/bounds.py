@@ -10,10 +10,12 @@ from contextlib import suppress
 from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import accuracy
 from joulemark.catalogue.boards import Board, Grade, load_board
+from joulemark.catalogue.primitives import library
 from joulemark.errors import InputError
 from joulemark.meters.power import weakest
 from joulemark.records.record import Quantity, Record, ResultGrade
 from joulemark.subjects import Subject
+from joulemark.subjects.primitive import PrimitiveSubject
 
 _TIME = frozenset({"cycles", "ps"})
 _ENERGY = frozenset({"nJ", "nW"})
@@ -78,7 +80,28 @@ def of_energy(record: Record[Subject]) -> str:
         return ""
     if not grades:
         return "measured, without an interval"
-    return _currents(weakest(grades), record.provenance.chip)
+    return _currents(weakest(grades), record.provenance.chip) + _left_out(record)
+
+
+def _left_out(record: Record[Subject]) -> str:
+    """Return whose current is not in a record's modelled energies."""
+    subject = record.subject
+    if record.conditions.runner not in _EMULATED or not isinstance(subject, PrimitiveSubject):
+        return ""
+    # A record's board or primitive may be of a folder that is not given now.
+    with suppress(InputError):
+        unknown = {
+            a.name: a.description
+            for a in load_board(record.conditions.board).accelerator
+            if not a.current_known
+        }
+        if unknown:
+            known = library()
+            way = known.implementation(known[subject.primitive], subject.implementation)
+            names = sorted(unknown[name] for name in way.accelerators & unknown.keys())
+            if names:
+                return f", {subject.implementation} without that of {', '.join(names)}, not known"
+    return ""
 
 
 def of_quantity(record: Record[Subject], quantity: Quantity) -> str:
@@ -90,7 +113,7 @@ def of_quantity(record: Record[Subject], quantity: Quantity) -> str:
     if quantity.unit in _ENERGY:
         if quantity.grade is None:
             return of_energy(record)
-        return _currents(quantity.grade, record.provenance.chip)
+        return _currents(quantity.grade, record.provenance.chip) + _left_out(record)
     return "exact" if record.conditions.runner in _EMULATED else "counted"
 
 

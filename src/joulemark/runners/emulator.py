@@ -95,6 +95,8 @@ class EmulatedBoard:
         self._port = port
         self._profile, self._follow = profile, follow
         self._cold = cold
+        self.opening: Callable[[Machine], None] | None = None
+        """What to do as a window begins, in no time."""
         self.budget_cycles = budget_cycles
         self._windows: list[Window] = []
 
@@ -135,6 +137,8 @@ class EmulatedBoard:
                     machine.clear_observations()
                     if self._cold:
                         machine.forget_memory()
+                    if self.opening is not None:
+                        self.opening(machine)
                     rising = edge
                 elif rising is not None:
                     self._windows.append(self._window(rising, edge))

@@ -197,7 +197,8 @@ _RANK = (Cause.EXPLAINED, Cause.IN_PART, Cause.UNTRIED, Cause.UNKNOWN)
 def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgement:
     """Say what is known of a difference: what each change moved, and how far."""
     if tried is None:
-        return Judgement(Verdict.DIFFERS, "causes are looked for where the whole study is judged")
+        reason = "causes are looked for where the whole study is judged. If none is found, would"
+        return Judgement(Verdict.DIFFERS, f"{reason} tell: {item.would_tell}")
     classes = {each.name: explains(item, each) for each in tried}
     cause = min(classes.values(), key=_RANK.index, default=Cause.UNKNOWN)
     known = cause in (Cause.EXPLAINED, Cause.IN_PART)

@@ -200,7 +200,7 @@ def work(asked: UpdateQuestion, demands: Demands, means: Means) -> Work:
         if not asked.objections(signature, demands)
         for way in asked.ways(signature)
     ]
-    means.progress.building(len(wanted), len(wanted))
+    means.progress.building(*[len(wanted)] * 3)
     works = []
     for options in wanted:
         works.append(plan(options, means))
