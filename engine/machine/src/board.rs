@@ -283,9 +283,9 @@ impl Board {
             self.effects
                 .extend(bytes.map(|byte| (now, Effect::Byte(port, byte))));
         }
-        if lines.is_telling {
-            self.is_telling = true;
-            self.stop = true;
+        let antenna = part.device.antenna();
+        if lines.is_telling || antenna.is_some_and(Antenna::take_telling) {
+            self.tell();
         }
         self.reschedule(timeline);
         result
@@ -438,6 +438,12 @@ impl Board {
         let result = act(antenna);
         self.reschedule(timeline);
         Some(result)
+    }
+
+    /// A device, or the chip's radio, has something for the outside world.
+    pub const fn tell(&mut self) {
+        self.is_telling = true;
+        self.stop = true;
     }
 
     /// Whether a device has something for the outside world; this clears the mark.

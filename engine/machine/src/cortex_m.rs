@@ -542,7 +542,13 @@ impl CortexM {
         }
     }
 
+    /// After anything that the chip has done, find when the next event is due.
     fn set_due(&mut self) {
+        if let Some(radio) = self.series.radio_mut()
+            && radio.antenna().take_telling()
+        {
+            self.board.tell();
+        }
         self.due = if self.pending_fault.is_some() {
             Cycles(0)
         } else {

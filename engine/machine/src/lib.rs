@@ -77,7 +77,7 @@ pub struct Until {
     pub marker: bool,
     /// When the program has sent this byte on a serial line.
     pub serial: Option<u8>,
-    /// When a device has something for the outside world.
+    /// When a device has something for the outside world, or a radio on the air was told to send.
     pub device: bool,
     /// When the core sleeps and nothing is due to wake it.
     pub asleep: bool,

@@ -53,9 +53,9 @@ pub struct Seat<M> {
     has_antenna: bool,
     /// Whether its radio is off, and will stay so until the mote next runs.
     is_deaf: bool,
-    /// Transmissions that began since then. The mote is told of them when it runs, if they still
-    /// matter.
-    missed: Vec<u64>,
+    /// Transmissions that began since then, and the mote's place among their hearers. The mote is
+    /// told of them when it runs, if they still matter.
+    missed: Vec<(u64, usize)>,
     /// When it next acts, in the network's time, as queued.
     next: Picoseconds,
     /// The earliest time at which any of its actions can be noticed, as queued.
@@ -97,11 +97,7 @@ impl<M: Mote> Seat<M> {
         let until = self.clock.local(until).max(Picoseconds(least));
         let mut is_announced = false;
         while now < until && !self.is_stopped && !is_announced {
-            // No answer can arrive within two turnarounds.
-            let begin = self.mote.next_event().max(now);
-            let piece = self.turnaround.0.saturating_sub(self.mote.longest_step().0);
-            let piece = Picoseconds(begin.0.saturating_add(piece).max(now.0 + 1));
-            self.is_stopped = !self.mote.run(piece.min(until));
+            self.is_stopped = !self.mote.run(until);
             now = self.mote.time();
             self.mote
                 .with_antenna(&mut |antenna| is_announced = antenna.has_announced());
@@ -136,6 +132,15 @@ struct Open {
     told: Vec<usize>,
     /// Whether it was taken while incomplete; its receivers must still be told of the rest.
     is_taken: bool,
+}
+
+impl Open {
+    /// Note an outcome; whether that was the last one.
+    fn note(&mut self, place: usize, outcome: Outcome) -> bool {
+        let before = self.transmission.hearings[place].outcome.replace(outcome);
+        self.unknown -= usize::from(before.is_none());
+        before.is_none() && self.unknown == 0
+    }
 }
 
 /// Motes connected by links, directly or via others.
@@ -573,20 +578,18 @@ impl<M: Mote> Cell<M> {
         }
         let from = self.places[&transmission.mote];
         let ways = std::mem::take(&mut self.seats[from].ways);
-        let mut hearings = transmission.hearings.iter().peekable();
+        let mut hearings = transmission.hearings.iter().enumerate().peekable();
         for way in &ways {
-            if hearings
-                .next_if(|hearing| hearing.mote == way.link.to)
-                .is_none()
-            {
+            let hearing = hearings.next_if(|(_, hearing)| hearing.mote == way.link.to);
+            let Some((place, _)) = hearing else {
                 continue;
-            }
+            };
             let seat = &mut self.seats[way.to];
             if !seat.has_antenna {
                 continue;
             }
             if seat.is_deaf {
-                seat.missed.push(id);
+                seat.missed.push((id, place));
                 if seat.missed.len() > CROWDED {
                     self.catch_up(way.to);
                 }
@@ -661,8 +664,8 @@ impl<M: Mote> Cell<M> {
         // It has been deaf since it last ran, and stays so until something is due or comes from
         // outside.
         let (from, to) = (seat.time(), seat.next.min(self.until));
-        for id in missed {
-            let Some(open) = self.open.get(&id) else {
+        for (id, place) in missed {
+            let Some(open) = self.open.get_mut(&id) else {
                 continue;
             };
             let transmission = &open.transmission;
@@ -670,7 +673,9 @@ impl<M: Mote> Cell<M> {
             let start = transmission.start;
             let remembered = transmission.end.0.saturating_add(MEMORY.0 + DOUBT.0);
             if start.begin >= from && remembered < to.0 {
-                self.note(number, id, Outcome::Deaf);
+                if open.note(place, Outcome::Deaf) {
+                    self.settled.insert(id);
+                }
                 continue;
             }
             let to = self.seats[number].number;
@@ -699,14 +704,11 @@ impl<M: Mote> Cell<M> {
             return;
         };
         let mote = self.seats[number].number;
-        let hearings = &mut open.transmission.hearings;
+        let hearings = &open.transmission.hearings;
         if let Ok(place) = hearings.binary_search_by_key(&mote, |hearing| hearing.mote)
-            && hearings[place].outcome.replace(outcome).is_none()
+            && open.note(place, outcome)
         {
-            open.unknown -= 1;
-            if open.unknown == 0 {
-                self.settled.insert(id);
-            }
+            self.settled.insert(id);
         }
     }
 

@@ -15,7 +15,7 @@ pub trait Mote: Send {
     fn next_event(&self) -> Picoseconds;
 
     /// Run to the first instruction boundary at or after a time, and handle the events due by then;
-    /// `false` if it can never continue.
+    /// end earlier where its radio was told to send. `false` if it can never continue.
     fn run(&mut self, until: Picoseconds) -> bool;
 
     /// An upper bound of an instruction's duration at the current clock.
@@ -58,19 +58,21 @@ impl Board {
         }
     }
 
-    /// Run until a time; `false` if the machine cannot continue.
-    fn run_to(&mut self, time: Picoseconds) -> bool {
+    /// Run until a time, or until the radio is told to send; return why it ended.
+    fn run_to(&mut self, time: Picoseconds) -> Reason {
         let until = Until {
+            device: true,
             time: Some(time),
             ..Until::default()
         };
         match self.machine.run(until) {
             Ok(stop) if stop.reason == Reason::Fault || stop.fault.is_some() => {
                 self.stop = Some(stop);
-                false
+                Reason::Fault
             }
+            Ok(stop) => stop.reason,
             // Without a marker, there is no condition that it could reject.
-            Ok(_) | Err(_) => true,
+            Err(_) => Reason::Time,
         }
     }
 }
@@ -90,13 +92,15 @@ impl Mote for Board {
 
     fn run(&mut self, until: Picoseconds) -> bool {
         while self.watch.next_change() <= until {
-            if !self.run_to(self.watch.next_change()) {
-                return false;
+            match self.run_to(self.watch.next_change()) {
+                Reason::Fault => return false,
+                Reason::Device => return true,
+                _ => {}
             }
             self.watch.change();
             self.machine.set_watch_crystal(self.watch.ppb());
         }
-        self.run_to(until)
+        self.run_to(until) != Reason::Fault
     }
 
     fn longest_step(&self) -> Picoseconds {

@@ -267,7 +267,7 @@ impl Mote for Wild {
                         self.wakes = self.time;
                     }
                 }
-            } else if self.time >= until {
+            } else if self.time >= until || self.antenna.take_telling() {
                 return true;
             } else if is_asleep {
                 self.time = to;

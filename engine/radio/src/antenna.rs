@@ -81,6 +81,8 @@ pub struct Antenna {
     /// the offsets of [`Phy::rejection_db`], then for all others.
     leaks: Vec<f64>,
     is_attached: bool,
+    /// It was told to send, and the machine has not been told that.
+    is_telling: bool,
     start_up: Picoseconds,
     emissions: Vec<Emission>,
     /// The end of its own transmission.
@@ -149,6 +151,7 @@ impl Antenna {
             capture_mw,
             leaks,
             is_attached: false,
+            is_telling: false,
             start_up: Picoseconds(0),
             emissions: Vec::new(),
             sending: None,
@@ -196,6 +199,7 @@ impl Antenna {
         self.deafen(now);
         self.sending = Some(Picoseconds::NEVER);
         self.emit(Emission::Start(start));
+        self.is_telling = self.is_attached;
     }
 
     /// Supply the transmission's bytes after the delimiter, from an index on. The radio appends
@@ -394,6 +398,12 @@ impl Antenna {
     pub fn has_announced(&self) -> bool {
         let is_start = |emission: &Emission| matches!(emission, Emission::Start(_));
         self.emissions.iter().any(is_start)
+    }
+
+    /// Whether the radio was told to send, for the machine that it is in: its run ends then, so that
+    /// others can answer. This clears the mark.
+    pub const fn take_telling(&mut self) -> bool {
+        std::mem::replace(&mut self.is_telling, false)
     }
 
     /// Take the radio's actions since the last call, in order.
