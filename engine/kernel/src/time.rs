@@ -238,10 +238,40 @@ impl Pace {
     }
 }
 
+const PICOSECONDS: u64 = 1_000_000_000_000;
+
+/// A ratio by which numbers are multiplied without a division, which takes longer.
+#[derive(Clone, Copy, Debug)]
+struct Ratio {
+    /// The ratio times 2^`shift`, rounded down.
+    scaled: u64,
+    shift: u32,
+}
+
+impl Ratio {
+    const fn of(numerator: u64, denominator: u64) -> Self {
+        // As many bits as fit.
+        let shift = 63 + numerator.leading_zeros() - denominator.leading_zeros();
+        let scaled = ((numerator as u128) << shift) / denominator as u128;
+        Self {
+            scaled: scaled as u64,
+            shift,
+        }
+    }
+
+    /// A number times the ratio; up to 1, and as much as the number over 2^`shift`, is missing.
+    const fn about(self, number: u64) -> u128 {
+        (number as u128 * self.scaled as u128) >> self.shift
+    }
+}
+
 /// Converts a cycle counter whose clock changes to time, without drift.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     pace: Pace,
+    /// Picoseconds per grain, and grains per picosecond.
+    per_grain: Ratio,
+    per_picosecond: Ratio,
     clock: Hertz,
     /// When the pace began, in whole patterns and grains.
     base_patterns: u64,
@@ -253,8 +283,11 @@ pub struct Timeline {
 impl Timeline {
     /// Start at time zero with this clock.
     pub const fn new(clock: Hertz) -> Self {
+        let pace = Pace::steady(clock.0, 0);
         Self {
-            pace: Pace::steady(clock.0, 0),
+            per_grain: Ratio::of(PICOSECONDS, pace.grains_hz),
+            per_picosecond: Ratio::of(pace.grains_hz, PICOSECONDS),
+            pace,
             clock,
             base_patterns: 0,
             base_grains: 0,
@@ -272,16 +305,37 @@ impl Timeline {
         &self.pace
     }
 
-    const fn exact(&self, now: Cycles) -> u128 {
+    /// Picoseconds since the base, rounded down, and the rest times the grains per second.
+    const fn passed(&self, now: Cycles) -> (u128, u128) {
         let second = self.pace.grains_hz as u128;
         let grains = self.pace.grains_since(now, self.base_patterns) - self.base_grains as u128;
-        let scaled = grains * 1_000_000_000_000;
-        self.elapsed + ((scaled / second) << 64) + ((scaled % second) << 64) / second
+        let scaled = grains * PICOSECONDS as u128;
+        if grains > u64::MAX as u128 {
+            return (scaled / second, scaled % second);
+        }
+        let mut whole = self.per_grain.about(grains as u64);
+        let mut rest = scaled - whole * second;
+        while rest >= second {
+            rest -= second;
+            whole += 1;
+        }
+        (whole, rest)
+    }
+
+    const fn exact(&self, now: Cycles) -> u128 {
+        let (whole, rest) = self.passed(now);
+        self.elapsed + (whole << 64) + (rest << 64) / self.pace.grains_hz as u128
     }
 
     /// Return the time at a cycle that is not before the last clock change, rounded down.
     pub const fn at(&self, now: Cycles) -> Picoseconds {
-        Picoseconds((self.exact(now) >> 64) as u64)
+        let (whole, rest) = self.passed(now);
+        let fraction = self.elapsed as u64 as u128;
+        // Whether the fractions of a picosecond make another one.
+        let lacks = ((1 << 64) - fraction) * self.pace.grains_hz as u128;
+        let carry = (fraction != 0 && rest << 64 >= lacks) as u64;
+        let whole = (whole as u64).wrapping_add(carry);
+        Picoseconds(((self.elapsed >> 64) as u64).wrapping_add(whole))
     }
 
     /// Return the time at a cycle, or of the last clock change if that is later: an instruction
@@ -300,11 +354,11 @@ impl Timeline {
             return Cycles::NEVER;
         }
         let missing = (u128::from(time.0) << 64).saturating_sub(self.elapsed) >> 64;
-        let grains = missing * u128::from(self.pace.grains_hz) / 1_000_000_000_000;
+        let grains = self.per_picosecond.about(missing as u64);
         let mut cycle = self
             .pace
             .cycle(self.base_patterns, u128::from(self.base_grains) + grains);
-        // Rounded down twice, the grains fall short by at most one picosecond's worth.
+        // Rounded down, the grains may fall short.
         while self.at(cycle) < time {
             cycle.0 += 1;
         }
@@ -321,6 +375,8 @@ impl Timeline {
         self.elapsed = self.exact(now);
         (self.base_patterns, self.base_grains) = pace.patterns(now);
         self.clock = pace.mean();
+        self.per_grain = Ratio::of(PICOSECONDS, pace.grains_hz);
+        self.per_picosecond = Ratio::of(pace.grains_hz, PICOSECONDS);
         self.pace = pace;
     }
 }

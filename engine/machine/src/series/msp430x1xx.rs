@@ -605,6 +605,11 @@ impl Msp430x1xx {
             0x012a => self.flash.fctl2(),
             0x012c => self.flash.fctl3(now),
             0x0130..=0x013f => return self.multiplier.read(address, now).ok(),
+            // The counters, which programs poll most.
+            0x0170 | 0x0190 => {
+                let (timer, clock) = self.timer_at(address);
+                return timer.look_quietly(clock, now).then(|| timer.txr(now));
+            }
             0x0160..=0x019e => {
                 let (channel, _) = timer_register(address)?;
                 let (timer, clock) = self.timer_at(address);
