@@ -745,6 +745,13 @@ class Transmission:
     def hearings(self) -> list[Hearing]: ...
 
 @final
+class PowerTracks:
+    """Power states by part, of each mote: a dict[str, list[PowerInterval]], made when asked for."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, mote: int) -> dict[str, list[PowerInterval]]: ...
+
+@final
 class Network:
     """Machines that hear each other, run by several threads.
 
@@ -866,9 +873,17 @@ class Network:
     def serial_write(self, mote: int, port: str, data: bytes) -> None: ...
     def serial_read_timed(self, mote: int, port: str) -> list[tuple[int, int]]:
         """Return the bytes that it has sent since the last call, each with its time in ps."""
+    def serial_take(self) -> list[tuple[int, str, list[tuple[int, int]]]]:
+        """Return the same for each mote and port that has sent something."""
     def marker_edges(self, mote: int) -> list[MarkerEdge]:
         """Return all changes of a mote's marker pin so far, in the network's time."""
     def profile(self, mote: int) -> Profile | None:
         """Return a mote's profile; None if none is kept."""
     def take_power_tracks(self, mote: int) -> dict[str, list[PowerInterval]]:
         """Take the power states of each part since the last call, in the network's time."""
+    def take_all_power_tracks(self) -> PowerTracks:
+        """Take those of all motes, and add their times to `occupancy`."""
+    def occupancy(self, mote: int) -> dict[tuple[str, str, int], int]:
+        """Return a mote's time in ps by part, power state and clock, as far as it was taken."""
+    def faulted(self) -> list[int]:
+        """Return the motes that cannot run on."""

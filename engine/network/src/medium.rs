@@ -57,6 +57,29 @@ impl Transmission {
         (self.start.begin, self.mote)
     }
 
+    /// All of it as bytes, for a digest.
+    pub fn digested(&self) -> Vec<u8> {
+        let mut all = Vec::with_capacity(128 + self.bytes.len() + 13 * self.hearings.len());
+        let mut put = |part: &[u8]| all.extend_from_slice(part);
+        put(&self.id().to_le_bytes());
+        let start = &self.start;
+        put(start.phy.name.as_bytes());
+        for time in [start.begin, start.delimiter, self.byte, self.end] {
+            put(&time.0.to_le_bytes());
+        }
+        put(&start.frequency_mhz.to_le_bytes());
+        put(&start.power_dbm.to_bits().to_le_bytes());
+        put(&start.sync.to_le_bytes());
+        put(&self.bytes.len().to_le_bytes());
+        put(&self.bytes);
+        for hearing in &self.hearings {
+            put(&(hearing.mote as u32).to_le_bytes());
+            put(&hearing.power_dbm.to_bits().to_le_bytes());
+            put(&[hearing.outcome.map_or(0, |outcome| 1 + outcome as u8)]);
+        }
+        all
+    }
+
     /// Whether it stopped before the end of its frame.
     pub fn is_cut(&self) -> bool {
         let sent = self.start.phy.sent_bytes(&self.bytes).unwrap_or(0) as u64;

@@ -168,7 +168,7 @@ impl<M: Mote> Network<M> {
         }
         taken.sort_by_key(Transmission::order);
         for transmission in &taken {
-            self.digest.update(format!("{transmission:?}"));
+            self.digest.update(transmission.digested());
         }
         taken
     }

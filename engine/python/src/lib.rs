@@ -1065,7 +1065,7 @@ impl Machine {
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::network::{Hearing, Network, Transmission};
+    use super::network::{Hearing, Network, PowerTracks, Transmission};
     #[pymodule_export]
     use super::phy::Phy;
     #[pymodule_export]

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use joulemark_devices::ds2411::Ds2411;
 use joulemark_devices::m25p80::M25p80;
+use joulemark_kernel::trace::PowerTrack;
 use joulemark_kernel::{Chip as KernelChip, Picoseconds};
 use joulemark_machine::{Machine, Options};
 use joulemark_network as network;
 use joulemark_network::{Board, Clock, Crystal, Mote, Seated};
 use joulemark_radio::Start;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -44,11 +46,58 @@ pub struct Transmission {
     hearings: Vec<Hearing>,
 }
 
+/// Power states of all motes over a time, which are made Python's when they are looked at.
+#[pyclass(frozen, module = "joulemark._engine")]
+pub struct PowerTracks {
+    motes: Vec<(Vec<PowerTrack>, Clock)>,
+}
+
+#[pymethods]
+impl PowerTracks {
+    fn __len__(&self) -> usize {
+        self.motes.len()
+    }
+
+    fn __getitem__(&self, mote: usize) -> PyResult<BTreeMap<String, Vec<PowerInterval>>> {
+        let (tracks, clock) = self.motes.get(mote).ok_or_else(|| {
+            let count = self.motes.len();
+            PyIndexError::new_err(format!("no mote {mote}; there are {count}"))
+        })?;
+        Ok(intervals(tracks, *clock))
+    }
+}
+
+/// Power states in the network's time, by part.
+fn intervals(tracks: &[PowerTrack], clock: Clock) -> BTreeMap<String, Vec<PowerInterval>> {
+    let tracks = tracks.iter().map(|track| {
+        let intervals = track.intervals.iter().map(|interval| PowerInterval {
+            state: interval.state,
+            clock_hz: interval.clock_hz,
+            start_ps: clock.global(interval.start).0,
+            end_ps: clock.global(interval.end).0,
+        });
+        (track.part.clone(), intervals.collect())
+    });
+    tracks.collect()
+}
+
+/// Time by part of the board, and there by power state and clock.
+type Times = BTreeMap<String, BTreeMap<(&'static str, u32), u64>>;
+
+/// What a mote has sent on a port: bytes with their times.
+type Sent = (usize, &'static str, Vec<(u8, u64)>);
+
 /// Machines that hear each other.
 #[pyclass(module = "joulemark._engine")]
+#[allow(
+    clippy::struct_field_names,
+    reason = "it wraps the engine's own network"
+)]
 pub struct Network {
     network: network::Network<Seated>,
     count: usize,
+    /// Of each mote, as far as its power states were taken.
+    times: Vec<Times>,
 }
 
 /// Give each mote's DS2411, if its board has one, its own number: the requested one, or numbers
@@ -139,7 +188,11 @@ impl Network {
             }
         };
         let network = network::Network::new(seed, threads, ahead).map_err(EngineError::new_err)?;
-        Ok(Self { network, count: 0 })
+        Ok(Self {
+            network,
+            count: 0,
+            times: Vec::new(),
+        })
     }
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
@@ -399,6 +452,25 @@ impl Network {
             .collect())
     }
 
+    fn serial_take(&mut self) -> PyResult<Vec<Sent>> {
+        let mut taken = Vec::new();
+        for mote in 0..self.count {
+            let clock = self.network.clock(mote);
+            let Some(board) = self.network.mote_mut(mote).board() else {
+                continue;
+            };
+            for &port in board.machine.serial_ports() {
+                let sent = board.machine.serial_read(port).map_err(machine_error)?;
+                if !sent.is_empty() {
+                    let sent = sent.into_iter();
+                    let sent = sent.map(|(byte, time)| (byte, clock.global(time).0));
+                    taken.push((mote, port, sent.collect()));
+                }
+            }
+        }
+        Ok(taken)
+    }
+
     fn marker_edges(&mut self, mote: usize) -> PyResult<Vec<MarkerEdge>> {
         let edges = self.board(mote)?.machine.marker_edges().to_vec();
         let clock = self.network.clock(mote);
@@ -419,16 +491,58 @@ impl Network {
         let machine = &mut self.board(mote)?.machine;
         let tracks = machine.power_tracks();
         machine.clear_observations();
-        let clock = self.network.clock(mote);
-        let tracks = tracks.into_iter().map(|track| {
-            let intervals = track.intervals.into_iter().map(|interval| PowerInterval {
-                state: interval.state,
-                clock_hz: interval.clock_hz,
-                start_ps: clock.global(interval.start).0,
-                end_ps: clock.global(interval.end).0,
+        Ok(intervals(&tracks, self.network.clock(mote)))
+    }
+
+    fn take_all_power_tracks(&mut self, py: Python<'_>) -> PowerTracks {
+        self.times.resize(self.count, Times::new());
+        let motes = py.detach(|| {
+            let times = self.times.iter_mut().enumerate();
+            let taken = times.map(|(mote, times)| {
+                let clock = self.network.clock(mote);
+                let Some(board) = self.network.mote_mut(mote).board() else {
+                    return (Vec::new(), clock);
+                };
+                let tracks = board.machine.power_tracks();
+                board.machine.clear_observations();
+                for track in &tracks {
+                    if !times.contains_key(&track.part) {
+                        times.insert(track.part.clone(), BTreeMap::new());
+                    }
+                    let Some(times) = times.get_mut(&track.part) else {
+                        continue;
+                    };
+                    for interval in &track.intervals {
+                        let span = clock.global(interval.end).0 - clock.global(interval.start).0;
+                        *times
+                            .entry((interval.state, interval.clock_hz))
+                            .or_default() += span;
+                    }
+                }
+                (tracks, clock)
             });
-            (track.part, intervals.collect())
+            taken.collect()
         });
-        Ok(tracks.collect())
+        PowerTracks { motes }
+    }
+
+    fn occupancy(&self, mote: usize) -> PyResult<BTreeMap<(String, &'static str, u32), u64>> {
+        self.check(mote)?;
+        let parts = self.times.get(mote).into_iter().flatten();
+        Ok(parts
+            .flat_map(|(part, times)| {
+                let times = times.iter();
+                times.map(move |(&(state, hz), &time)| ((part.clone(), state, hz), time))
+            })
+            .collect())
+    }
+
+    fn faulted(&mut self) -> Vec<usize> {
+        let motes = 0..self.count;
+        let is_faulted = |&mote: &usize| {
+            let board = self.network.mote_mut(mote).board();
+            board.is_some_and(|board| board.stop.is_some())
+        };
+        motes.filter(is_faulted).collect()
     }
 }

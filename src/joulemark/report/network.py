@@ -37,8 +37,8 @@ class Timeline:
         self._end_ps = piece.end_ps
         if self._shown_ps is not None:
             return
-        for number, tracks in enumerate(piece.states):
-            for part, intervals in tracks.items():
+        for number in range(len(piece.states)):
+            for part, intervals in piece.states[number].items():
                 track = self._tracks[number][part]
                 for interval in intervals:
                     if interval.state not in self._states:

@@ -2,10 +2,10 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Image,
         MarkerEdge,
         PowerInterval,
+        PowerTracks,
         Profile,
         Stop,
         Transmission,
@@ -60,8 +61,8 @@ class Seat:
     """Its serial input: time, port, bytes."""
     around: dict[str, Points]
     """What surrounds it, in the network's time."""
-    times: dict[tuple[str, str, int], int] = field(default_factory=lambda: defaultdict(int))
-    """Time by part, power state and clock."""
+    occupancy_of: Callable[[], Occupancy]
+    """Ask the engine for its time by part, power state and clock."""
     cycles_before: int = 0
     """Cycles of the machines in its place before it was last switched off."""
     resets_before: int = 0
@@ -72,7 +73,7 @@ class Seat:
     @property
     def occupancy(self) -> Occupancy:
         """Time by part, power state and clock."""
-        return self.times
+        return self.occupancy_of()
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Slice:
     end_ps: int
     transmissions: Sequence["Transmission"]
     lines: Sequence[Line]
-    states: Sequence[dict[str, list["PowerInterval"]]]
+    states: "PowerTracks | Sequence[dict[str, list[PowerInterval]]]"
     """Power states of each mote, by part."""
     faults: Sequence[tuple[int, "Stop"]]
 
@@ -246,7 +247,9 @@ class RunningNetwork:
         wanted = threads or len(os.sched_getaffinity(0))
         self.engine = Engine(seed=network.seed, threads=min(wanted, len(seats)))
         self._is_observed = observe
-        self.seats = [self._seat(name, mote) for name, mote in seats]
+        self.seats: list[Seat] = []
+        for name, mote in seats:
+            self.seats.append(self._seat(name, mote))
         self._meters = {seat.board.name: ModelMeter(seat.board) for seat in self.seats}
         self._faulted: set[int] = set()
         numbers = {seat.name: number for number, seat in enumerate(self.seats)}
@@ -301,7 +304,8 @@ class RunningNetwork:
             folder, until_s = self.network.path.parent, self.network.duration_s
             around = surroundings(mote.surroundings, f"{where}: surroundings", folder, until_s)
             seat = Seat(
-                name, mote, board, chip, image, path, compiler, flags, restarts, typed, around
+                *(name, mote, board, chip, image, path, compiler, flags, restarts, typed, around),
+                partial(self.engine.occupancy, len(self.seats)),
             )
             number = self.engine.add(
                 chip,
@@ -386,20 +390,19 @@ class RunningNetwork:
 
     def _take(self, *, all_of_them: bool) -> Slice:
         lines: list[Line] = []
-        states = []
+        last_ps = {}
+        for number, port, sent in self.engine.serial_take():
+            lines += self._lines(number, port, sent)
+            last_ps[number, port] = sent[-1][1]
+        if all_of_them:
+            lines += self._unended(last_ps)
         faults = []
-        for number, seat in enumerate(self.seats):
-            tracks = {} if self._is_observed else self.engine.take_power_tracks(number)
-            states.append(tracks)
-            for part, intervals in tracks.items():
-                for interval in intervals:
-                    key = (part, interval.state, interval.clock_hz)
-                    seat.times[key] += interval.end_ps - interval.start_ps
-            for port in self.engine.serial_ports(number):
-                lines += self._lines(number, seat, port, all_of_them=all_of_them)
+        for number in self.engine.faulted():
             if number not in self._faulted and (stop := self.engine.fault(number)) is not None:
                 self._faulted.add(number)
                 faults.append((number, stop))
+        nothing: list[dict[str, list[PowerInterval]]] = [{} for _ in self.seats]
+        states = nothing if self._is_observed else self.engine.take_all_power_tracks()
         return Slice(
             self.engine.time_ps,
             self.engine.take_transmissions(all=all_of_them),
@@ -408,17 +411,22 @@ class RunningNetwork:
             faults,
         )
 
-    def _lines(self, number: int, seat: Seat, port: str, *, all_of_them: bool) -> Iterator[Line]:
+    def _lines(self, number: int, port: str, sent: list[tuple[int, int]]) -> Iterator[Line]:
+        seat = self.seats[number]
         rest = seat.line[port]
-        time_ps = 0
-        for byte, time_ps in self.engine.serial_read_timed(number, port):
+        for byte, time_ps in sent:
             rest.append(byte)
             if byte == 0x0A:
                 yield Line(number, port, time_ps, bytes(rest))
                 rest.clear()
-        if rest and all_of_them:
-            yield Line(number, port, time_ps or self.engine.time_ps, bytes(rest))
-            rest.clear()
+
+    def _unended(self, last_ps: dict[tuple[int, str], int]) -> Iterator[Line]:
+        for number, seat in enumerate(self.seats):
+            for port, rest in seat.line.items():
+                if rest:
+                    time_ps = last_ps.get((number, port), self.engine.time_ps)
+                    yield Line(number, port, time_ps, bytes(rest))
+                    rest.clear()
 
     def observed(self, number: int) -> Observed:
         """Return a mote's events since the start, only once; needs `observe`."""
@@ -433,7 +441,7 @@ class RunningNetwork:
 
     def parts_mj(self, number: int) -> dict[str, float]:
         """Return the energy that each part of a mote has drawn so far, in millijoules."""
-        return self.parts_of(number, self.seats[number].times)
+        return self.parts_of(number, self.seats[number].occupancy)
 
     def parts_of(self, number: int, times: Occupancy) -> dict[str, float]:
         """Return the energy that each part of a mote draws in given times, in millijoules."""
