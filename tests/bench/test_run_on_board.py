@@ -198,7 +198,7 @@ def test_a_person_reads_the_meter_of_this_machine(tmp_path: Path) -> None:
     assert 1e4 < record.time_ps < 1e9
     report = (tmp_path / "results" / "report.html").read_text()
     assert "local" in report
-    assert "0 MHz" not in report.partition("<script")[0]
+    assert not re.search(r"\b0 MHz", report.partition("<script")[0])
 
 
 @pytest.mark.slow
