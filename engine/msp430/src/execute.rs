@@ -236,7 +236,9 @@ impl<B: Bus> Machine<'_, B> {
         slot: Slot,
         flags: &mut Flags,
     ) -> bool {
-        let operation = const { [Single::Rrc, Single::Swpb, Single::Rra, Single::Sxt][KIND / 6] };
+        let operation = const {
+            [Single::Rrc, Single::Swpb, Single::Rra, Single::Sxt][(KIND - kind::SINGLE) / 6]
+        };
         let byte = const { KIND / 3 % 2 == 1 };
         let base = self.register(slot.source);
         if const { KIND.is_multiple_of(3) } {
@@ -278,18 +280,16 @@ impl<B: Bus> Core<B> {
     /// breakpoint is next.
     pub(crate) fn run_blocks(&mut self, until: u64) -> Result<(), Box<Fault>> {
         while self.cycles < until && !self.ask_bus {
-            let leave = if self.secrets.is_some() {
-                self.execute_runs::<true, true, true>(until)
-            } else if self.observer.is_profiling() {
-                self.execute_runs::<true, true, false>(until)
+            let leave = if self.secrets.is_some() || self.observer.is_profiling() {
+                self.execute_runs::<true, true>(until)
             } else if self.observer.is_digesting() {
-                match self.execute_runs::<true, false, false>(until) {
-                    Leave::Until => self.execute_runs::<true, true, false>(until),
+                match self.execute_runs::<true, false>(until) {
+                    Leave::Until => self.execute_start_of_run::<true>(until),
                     leave => leave,
                 }
             } else {
-                match self.execute_runs::<false, false, false>(until) {
-                    Leave::Until => self.execute_runs::<false, true, false>(until),
+                match self.execute_runs::<false, false>(until) {
+                    Leave::Until => self.execute_start_of_run::<false>(until),
                     leave => leave,
                 }
             };
@@ -369,19 +369,34 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// The loop itself. With `EXACT`, it counts instructions one by one and stops at `until`;
-    /// otherwise it counts whole runs and does not enter one that would pass `until`. With `FOLLOW`,
-    /// which needs `EXACT`, secrets are followed.
-    #[allow(clippy::identity_op, reason = "some of a generated sequence are small")]
-    fn execute_runs<const OBSERVE: bool, const EXACT: bool, const FOLLOW: bool>(
-        &mut self,
-        until: u64,
-    ) -> Leave {
+    /// Execute what starts before `until` of a run that ends after it: the first instruction that
+    /// does not start before is hidden behind a slot that ends the loop.
+    fn execute_start_of_run<const OBSERVE: bool>(&mut self, until: u64) -> Leave {
+        let mut ip = index(self.state.registers[PC]);
+        let mut at = self.cycles;
+        let end = at + u64::from(self.state.rests[ip].cycles);
+        while at < until {
+            at += u64::from(self.state.costs[ip]);
+            ip = (ip + self.state.slots[ip].words()) % SLOTS;
+        }
+        if at == end {
+            return self.execute_runs::<OBSERVE, false>(end);
+        }
+        let hidden = std::mem::replace(&mut self.state.slots[ip], Slot::UNTIL);
+        let leave = self.execute_runs::<OBSERVE, false>(end);
+        self.state.slots[ip] = hidden;
+        leave
+    }
+
+    /// The loop itself. With `EXACT`, it counts instructions one by one and stops at `until`, and
+    /// secrets are followed if they are to be; otherwise it counts whole runs and does not enter one
+    /// that would pass `until`.
+    fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
         let pc = self.state.registers[PC];
         if pc & 1 != 0 {
             return Leave::Slow;
         }
-        let mut secrets = if FOLLOW { self.secrets.take() } else { None };
+        let mut secrets = if EXACT { self.secrets.take() } else { None };
         let mut machine = Machine {
             state: &mut self.state,
             observer: &mut self.observer,
@@ -440,7 +455,7 @@ impl<B: Bus> Core<B> {
                 // Follow secrets through this instruction: the quick way, or the one for all.
                 macro_rules! follow {
                     ($quick:expr) => {{
-                        if FOLLOW && let Some(secrets) = &mut secrets {
+                        if EXACT && let Some(secrets) = &mut secrets {
                             // Where it was decoded before, the slow way decodes it again.
                             let Some(instruction) = secrets.decoded[ip] else {
                                 leave!(Leave::Slow);
@@ -452,7 +467,7 @@ impl<B: Bus> Core<B> {
                         }
                     }};
                 }
-                if FOLLOW && usize::from(slot.kind) > kind::BREAKPOINT {
+                if EXACT && usize::from(slot.kind) > kind::UNTIL {
                     follow!(|_: &mut Secrets, _: &Machine<'_, B>, _| false);
                 }
                 // Continue with the next instruction of the run.
@@ -513,129 +528,140 @@ impl<B: Bus> Core<B> {
                         advance!($words);
                     }};
                 }
-                seq! { N in 0..368 {
-                    match usize::from(slot.kind) {
-                        #(
-                            N => {
-                                if const { N < kind::SINGLE } {
+                let number = usize::from(slot.kind);
+                if number < kind::SINGLE {
+                    seq! { N in 0..336 {
+                        match number {
+                            #(
+                                N => {
                                     follow!(|secrets: &mut Secrets, machine: &Machine<'_, B>, pc| {
                                         let flow = |address| machine.bus.flow(address);
-                                        secrets.quick_double::<{ N % kind::SINGLE }>(
-                                            machine.state,
-                                            flow,
-                                            slot,
-                                            flags,
-                                            pc,
+                                        secrets.quick_double::<N>(
+                                            machine.state, flow, slot, flags, pc,
                                         )
                                     });
                                     let place = Place { ip, cycles };
-                                    if !machine.double::<{ N % kind::SINGLE }, OBSERVE, EXACT>(
-                                        slot,
-                                        &mut flags,
-                                        place,
-                                    ) {
+                                    if !machine.double::<N, OBSERVE, EXACT>(slot, &mut flags, place)
+                                    {
                                         leave!(Leave::Slow);
                                     }
                                     advance!(const { kind::double_words(N) });
-                                } else if const { N < kind::JUMP } {
-                                    follow!(|_: &mut Secrets, _: &Machine<'_, B>, _| false);
-                                    if !machine.single::<{ N % 24 }, OBSERVE>(slot, &mut flags) {
+                                }
+                            )*
+                            _ => unreachable!("not one of two operands"),
+                        }
+                    } }
+                    continue;
+                }
+                if number < kind::JUMP {
+                    follow!(|_: &mut Secrets, _: &Machine<'_, B>, _| false);
+                    seq! { N in 336..360 {
+                        match number {
+                            #(
+                                N => {
+                                    if !machine.single::<N, OBSERVE>(slot, &mut flags) {
                                         leave!(Leave::Slow);
                                     }
                                     advance!(const { kind::single_words(N) });
-                                } else {
-                                    follow!(|secrets: &mut Secrets, _: &Machine<'_, B>, pc| {
-                                        let condition = const { Condition::ALL[N % 8] };
-                                        secrets.quick_jump(pc, condition, flags)
-                                    });
-                                    if const { Condition::ALL[N % 8] }.holds(flags) {
-                                        jump!(slot.a);
-                                    }
-                                    jump!(((ip << 1) as u16).wrapping_add(2));
                                 }
-                            }
-                        )*
-                        kind::SLOW => leave!(Leave::Slow),
-                        kind::UNDECODED => leave!(Leave::Undecoded),
-                        kind::BREAKPOINT => leave!(Leave::Breakpoint),
-                        kind::NOP => advance!(1),
-                        kind::CLEAR_CARRY => {
-                            flags.set_carry(false);
-                            advance!(1);
+                            )*
+                            _ => unreachable!("not one of one operand"),
                         }
-                        kind::SET_CARRY => {
-                            flags.set_carry(true);
-                            advance!(1);
-                        }
-                        kind::RETURN => {
-                            let sp = machine.state.registers[SP];
-                            if !machine.state.may(sp, false, false) {
-                                leave!(Leave::Slow);
-                            }
-                            let target = machine.state.load(sp, false);
-                            if target & 1 != 0 {
-                                leave!(Leave::Slow);
-                            }
-                            if OBSERVE {
-                                machine.observer.touch(sp);
-                            }
-                            let sp = sp.wrapping_add(2);
-                            machine.state.registers[SP] = sp;
-                            machine
-                                .observer
-                                .returned(sp, cycles - sleep_cycles, instructions);
-                            jump!(target);
-                        }
-                        kind::BRANCH_REGISTER => {
-                            let target = machine.register(slot.source);
-                            if target & 1 != 0 {
-                                leave!(Leave::Slow);
-                            }
-                            jump!(target);
-                        }
-                        kind::BRANCH_INDEXED => {
-                            let address = machine.register(slot.source).wrapping_add(slot.a);
-                            if !machine.state.may(address, false, false) {
-                                leave!(Leave::Slow);
-                            }
-                            let target = machine.state.load(address, false);
-                            if target & 1 != 0 {
-                                leave!(Leave::Slow);
-                            }
-                            if OBSERVE {
-                                machine.observer.touch(address);
-                            }
-                            jump!(target);
-                        }
-                        kind::CALL => call!(slot.a),
-                        kind::CALL_REGISTER => call!(machine.register(slot.source)),
-                        kind::PUSH_REGISTER => push!(1, machine.register(slot.source)),
-                        kind::PUSH_CONSTANT => push!(1, slot.a),
-                        kind::PUSH_IMMEDIATE => push!(2, slot.a),
-                        kind::PUSH_INDEXED => {
-                            let address = machine.register(slot.source).wrapping_add(slot.a);
-                            if !machine.state.may(address, false, false) {
-                                leave!(Leave::Slow);
-                            }
-                            if OBSERVE {
-                                machine.observer.touch(address);
-                            }
-                            push!(2, machine.state.load(address, false));
-                        }
-                        kind::STACK_ADD => stack!(Double::Add, 1),
-                        kind::STACK_ADD_IMMEDIATE => stack!(Double::Add, 2),
-                        kind::STACK_SUB => stack!(Double::Sub, 1),
-                        kind::STACK_SUB_IMMEDIATE => stack!(Double::Sub, 2),
-                        _ => unreachable!("no such kind of slot"),
+                    } }
+                    continue;
+                }
+                if number < kind::SLOW {
+                    let condition = Condition::ALL[number - kind::JUMP];
+                    follow!(|secrets: &mut Secrets, _: &Machine<'_, B>, pc| {
+                        secrets.quick_jump(pc, condition, flags)
+                    });
+                    if condition.holds(flags) {
+                        jump!(slot.a);
                     }
-                } }
+                    jump!(((ip << 1) as u16).wrapping_add(2));
+                }
+                match number {
+                    kind::SLOW => leave!(Leave::Slow),
+                    kind::UNDECODED => leave!(Leave::Undecoded),
+                    kind::BREAKPOINT => leave!(Leave::Breakpoint),
+                    kind::UNTIL => leave!(Leave::Until),
+                    kind::NOP => advance!(1),
+                    kind::CLEAR_CARRY => {
+                        flags.set_carry(false);
+                        advance!(1);
+                    }
+                    kind::SET_CARRY => {
+                        flags.set_carry(true);
+                        advance!(1);
+                    }
+                    kind::RETURN => {
+                        let sp = machine.state.registers[SP];
+                        if !machine.state.may(sp, false, false) {
+                            leave!(Leave::Slow);
+                        }
+                        let target = machine.state.load(sp, false);
+                        if target & 1 != 0 {
+                            leave!(Leave::Slow);
+                        }
+                        if OBSERVE {
+                            machine.observer.touch(sp);
+                        }
+                        let sp = sp.wrapping_add(2);
+                        machine.state.registers[SP] = sp;
+                        machine
+                            .observer
+                            .returned(sp, cycles - sleep_cycles, instructions);
+                        jump!(target);
+                    }
+                    kind::BRANCH_REGISTER => {
+                        let target = machine.register(slot.source);
+                        if target & 1 != 0 {
+                            leave!(Leave::Slow);
+                        }
+                        jump!(target);
+                    }
+                    kind::BRANCH_INDEXED => {
+                        let address = machine.register(slot.source).wrapping_add(slot.a);
+                        if !machine.state.may(address, false, false) {
+                            leave!(Leave::Slow);
+                        }
+                        let target = machine.state.load(address, false);
+                        if target & 1 != 0 {
+                            leave!(Leave::Slow);
+                        }
+                        if OBSERVE {
+                            machine.observer.touch(address);
+                        }
+                        jump!(target);
+                    }
+                    kind::CALL => call!(slot.a),
+                    kind::CALL_REGISTER => call!(machine.register(slot.source)),
+                    kind::PUSH_REGISTER => push!(1, machine.register(slot.source)),
+                    kind::PUSH_CONSTANT => push!(1, slot.a),
+                    kind::PUSH_IMMEDIATE => push!(2, slot.a),
+                    kind::PUSH_INDEXED => {
+                        let address = machine.register(slot.source).wrapping_add(slot.a);
+                        if !machine.state.may(address, false, false) {
+                            leave!(Leave::Slow);
+                        }
+                        if OBSERVE {
+                            machine.observer.touch(address);
+                        }
+                        push!(2, machine.state.load(address, false));
+                    }
+                    kind::STACK_ADD => stack!(Double::Add, 1),
+                    kind::STACK_ADD_IMMEDIATE => stack!(Double::Add, 2),
+                    kind::STACK_SUB => stack!(Double::Sub, 1),
+                    kind::STACK_SUB_IMMEDIATE => stack!(Double::Sub, 2),
+                    _ => unreachable!("no such kind of slot"),
+                }
             }
         };
         machine.state.registers[PC] = (ip << 1) as u16;
         machine.state.registers[SR] = flags.into_status(machine.state.registers[SR]);
         self.cycles = cycles;
         self.instructions = instructions;
-        if FOLLOW {
+        if EXACT {
             self.secrets = secrets;
         }
         leave

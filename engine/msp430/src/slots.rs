@@ -96,22 +96,24 @@ pub(crate) mod kind {
     pub const SLOW: usize = JUMP + 8;
     pub const UNDECODED: usize = SLOW + 1;
     pub const BREAKPOINT: usize = SLOW + 2;
-    pub const NOP: usize = SLOW + 3;
-    pub const CLEAR_CARRY: usize = SLOW + 4;
-    pub const SET_CARRY: usize = SLOW + 5;
-    pub const RETURN: usize = SLOW + 6;
-    pub const BRANCH_REGISTER: usize = SLOW + 7;
-    pub const BRANCH_INDEXED: usize = SLOW + 8;
-    pub const CALL: usize = SLOW + 9;
-    pub const CALL_REGISTER: usize = SLOW + 10;
-    pub const PUSH_REGISTER: usize = SLOW + 11;
-    pub const PUSH_CONSTANT: usize = SLOW + 12;
-    pub const PUSH_IMMEDIATE: usize = SLOW + 13;
-    pub const PUSH_INDEXED: usize = SLOW + 14;
-    pub const STACK_ADD: usize = SLOW + 15;
-    pub const STACK_ADD_IMMEDIATE: usize = SLOW + 16;
-    pub const STACK_SUB: usize = SLOW + 17;
-    pub const STACK_SUB_IMMEDIATE: usize = SLOW + 18;
+    /// Where time is up, within a run.
+    pub const UNTIL: usize = SLOW + 3;
+    pub const NOP: usize = SLOW + 4;
+    pub const CLEAR_CARRY: usize = SLOW + 5;
+    pub const SET_CARRY: usize = SLOW + 6;
+    pub const RETURN: usize = SLOW + 7;
+    pub const BRANCH_REGISTER: usize = SLOW + 8;
+    pub const BRANCH_INDEXED: usize = SLOW + 9;
+    pub const CALL: usize = SLOW + 10;
+    pub const CALL_REGISTER: usize = SLOW + 11;
+    pub const PUSH_REGISTER: usize = SLOW + 12;
+    pub const PUSH_CONSTANT: usize = SLOW + 13;
+    pub const PUSH_IMMEDIATE: usize = SLOW + 14;
+    pub const PUSH_INDEXED: usize = SLOW + 15;
+    pub const STACK_ADD: usize = SLOW + 16;
+    pub const STACK_ADD_IMMEDIATE: usize = SLOW + 17;
+    pub const STACK_SUB: usize = SLOW + 18;
+    pub const STACK_SUB_IMMEDIATE: usize = SLOW + 19;
 }
 
 /// The slot index of an address.
@@ -121,6 +123,7 @@ pub(crate) const fn index(address: u16) -> usize {
 
 impl Slot {
     pub const UNDECODED: Self = Self::new(kind::UNDECODED, 0, 0, 0, 0);
+    pub const UNTIL: Self = Self::new(kind::UNTIL, 0, 0, 0, 0);
 
     pub const fn new(kind: usize, source: u8, destination: u8, a: u16, b: u16) -> Self {
         Self {
@@ -134,6 +137,19 @@ impl Slot {
 
     pub const fn is_decoded(self) -> bool {
         self.kind as usize != kind::UNDECODED
+    }
+
+    /// The length in words of an instruction after which its run may go on.
+    pub const fn words(self) -> usize {
+        match self.kind as usize {
+            kind if kind < kind::SINGLE => kind::double_words(kind),
+            kind if kind < kind::JUMP => kind::single_words(kind),
+            kind::PUSH_IMMEDIATE
+            | kind::PUSH_INDEXED
+            | kind::STACK_ADD_IMMEDIATE
+            | kind::STACK_SUB_IMMEDIATE => 2,
+            _ => 1,
+        }
     }
 
     /// Whether a run always ends with this slot.
