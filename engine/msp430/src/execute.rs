@@ -23,7 +23,7 @@ use crate::observe::{Call, Observer};
 use crate::polling::Polls;
 use crate::registers::{PC, SP, SR};
 use crate::secrets::{Before, Secrets};
-use crate::slots::{LONGEST_RUN, Rest, SLOTS, Slot, index, kind};
+use crate::slots::{LONGEST_RUN, Regular, Rest, SLOTS, Slot, index, kind};
 use crate::timing;
 
 /// Why the fast loop ended.
@@ -135,17 +135,18 @@ impl<B: Bus> Machine<'_, B> {
 
     /// Execute a double-operand instruction; false, with nothing done, if it needs the slow way.
     #[inline(always)]
-    fn double<const KIND: usize, const OBSERVE: bool, const EXACT: bool>(
+    fn double<const OBSERVE: bool, const EXACT: bool>(
         &mut self,
+        Regular {
+            operation,
+            byte,
+            mode,
+            memory,
+        }: Regular,
         slot: Slot,
         flags: &mut Flags,
         place: Place<EXACT>,
     ) -> bool {
-        let operation = const { Double::ALL[kind::operation(KIND)] };
-        let byte = const { kind::byte(KIND) };
-        let mode = const { kind::mode(KIND) };
-        let memory = const { kind::memory(KIND) };
-
         let base = self.register(slot.source);
         let (source, from) = match mode {
             kind::REGISTER if byte => (base & 0xff, 0),
@@ -536,12 +537,13 @@ impl<B: Bus> Core<B> {
                                 N => {
                                     follow!(|secrets: &mut Secrets, machine: &Machine<'_, B>, pc| {
                                         let flow = |address| machine.bus.flow(address);
-                                        secrets.quick_double::<N>(
+                                        secrets.quick_double(
+                                            const { Regular::of(N) },
                                             machine.state, flow, slot, flags, pc,
                                         )
                                     });
                                     let place = Place { ip, cycles };
-                                    if !machine.double::<N, OBSERVE, EXACT>(slot, &mut flags, place)
+                                    if !machine.double::<OBSERVE, EXACT>(const { Regular::of(N) }, slot, &mut flags, place)
                                     {
                                         leave!(Leave::Slow);
                                     }

@@ -26,7 +26,7 @@ use crate::decode::{Action, Condition, Destination, Instruction, Source};
 use crate::memory::State;
 use crate::observe::Call;
 use crate::registers::{CG, PC, SP, SR, status};
-use crate::slots::{SLOTS, Slot, kind};
+use crate::slots::{Regular, SLOTS, Slot, kind};
 
 const ZERO: Word = Word::public(0);
 const ONE: Word = Word::public(1);
@@ -313,18 +313,20 @@ impl Secrets {
     /// memory at public addresses, and moves from and to the multiplier; false, with nothing done,
     /// for others.
     #[inline(always)]
-    pub fn quick_double<const KIND: usize>(
+    pub fn quick_double(
         &mut self,
+        Regular {
+            operation,
+            byte,
+            mode,
+            memory,
+        }: Regular,
         state: &State,
         flow: impl Fn(u16) -> Flow,
         slot: Slot,
         flags: Flags,
         pc: u16,
     ) -> bool {
-        let operation = const { Double::ALL[kind::operation(KIND)] };
-        let byte = const { kind::byte(KIND) };
-        let mode = const { kind::mode(KIND) };
-        let memory = const { kind::memory(KIND) };
         let is_move = operation == Double::Mov;
         if mode == kind::STATUS || self.passed[usize::from(pc >> 1)] & CODE != 0 {
             return false;

@@ -35,6 +35,28 @@ pub(crate) struct Rest {
     pub instructions: u16,
 }
 
+/// The parts of a double-operand instruction's kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Regular {
+    pub operation: Double,
+    pub byte: bool,
+    /// Source mode, of [`kind`].
+    pub mode: usize,
+    /// Whether the destination is in memory.
+    pub memory: bool,
+}
+
+impl Regular {
+    pub const fn of(number: usize) -> Self {
+        Self {
+            operation: Double::ALL[kind::operation(number)],
+            byte: kind::byte(number),
+            mode: kind::mode(number),
+            memory: kind::memory(number),
+        }
+    }
+}
+
 /// Kinds of slots. The regular ones are numbered by their parts, so that a constant generic
 /// parameter gives each its own specialised code.
 pub(crate) mod kind {
