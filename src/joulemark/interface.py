@@ -628,7 +628,12 @@ def profile(
         if found.failure is not None:
             raise found.failure
         rows, asleep = found.by_function(described)
-        errors = bounds.of_board(described, None, found.grade(described))
+        grade = found.grade(described)
+        errors = (
+            bounds.of_program(described, grade)
+            if operation is None
+            else bounds.of_board(described, None, grade)
+        )
     return pd.DataFrame([row | {"errors": errors} for row in [*rows, *asleep]])
 
 

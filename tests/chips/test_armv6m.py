@@ -11,6 +11,7 @@ from joulemark.catalogue import boards, chips
 from joulemark.errors import InputError
 from joulemark.images.families import armv6m
 from joulemark.measure.branches import deciders
+from joulemark.meters.model import ModelMeter
 from joulemark.records.record import of_primitives
 from joulemark.records.store import Store
 
@@ -40,6 +41,12 @@ def test_the_operands_of_a_branch_decide_it(tmp_path: Path) -> None:
         machine.set_register(name, value)
     found = deciders(image, "armv6m")
     assert [decider.values(machine) for decider in found] == [(7, 5), (1,)]
+
+
+def test_a_board_idles_at_the_clock_that_was_asked_for() -> None:
+    board = boards.load_board("nucleo-g071rb")
+    at_24, at_64 = (ModelMeter(board, clock).idle.ampere for clock in ("no-wait", "max"))
+    assert at_64 == pytest.approx(at_24 * 64 / 24)
 
 
 @pytest.mark.parametrize("board", ["raspberry-pi-pico", "nucleo-g071rb"])

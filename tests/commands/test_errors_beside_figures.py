@@ -24,6 +24,7 @@ _TELOSB = (
     "time exact (8 of 8 held-out programs, by the maker's tables); "
     "clock ±0.36%, 8 MHz rated from 3.6 V on (here 3 V)"
 )
+_PROGRAM = f"{_TELOSB.partition('; ')[0]}; clock as the program sets it, whose error is not counted"
 _CURRENTS = "energy: currents from the data sheet, typical"
 _BOTH = f"errors, telosb: {_TELOSB}; {_CURRENTS}"
 _OPENMOTE = "not compared (the time that its flash takes, with cache and prefetch, is assumed)"
@@ -220,13 +221,16 @@ def _profile(store: str) -> list[str]:
         joulemark(*asked, "--flame", str(path))
     for path in (*flames, *pages):
         told = html.unescape(path.read_text()).replace("\\u00b1", "±")
-        assert f"telosb: {_TELOSB}; {_CURRENTS}" in told, path.name
+        assert f"telosb: {_PROGRAM}; {_CURRENTS}" in told, path.name
     joulemark(*asked, "--power", str(folder / "p.csv"))
     with (folder / "p.csv").open() as lines:
         assert {row["current_grade"] for row in csv.DictReader(lines)} == {"datasheet"}
     frame = package.profile(image, "telosb", operation="hash", size=64)
     assert set(frame["errors"]) == {f"telosb: {_TELOSB}; {_CURRENTS}"}
-    return [shown]
+    # A whole run may be of anybody's program, which sets the clock itself.
+    assert f"errors, telosb: {_PROGRAM}; {_CURRENTS}" in shown.splitlines()
+    one = ("profile", image, "--board", "telosb", "--operation", "hash", "--size", "64")
+    return [joulemark(*one).stdout]
 
 
 _FIGURES: dict[str, Callable[[str], list[str]]] = {

@@ -90,6 +90,14 @@ def of_chip(name: str) -> Accuracy:
     return datafile.read(path, Accuracy) if path.is_file() else UNKNOWN
 
 
+def of_program(board: Board) -> str:
+    """Describe how far a board's emulated time is from a real board's if the clock is not ours.
+
+    What a profile of the board says of its clock rests on what this project's firmware does.
+    """
+    return f"{of_chip(board.chip)}; clock as the program sets it, whose error is not counted"
+
+
 def of_clock(board: Board, clock: str | None) -> str:
     """Describe how far a board's emulated time is from a real board's at a clock."""
     profile = board.clock_profile(clock)

@@ -582,7 +582,11 @@ def _left_out(answer: "Answer", *, measured: bool) -> str:
 
 
 def _explain(removed: "Mapping[str, Mapping[str, int]]") -> None:
-    typer.echo("\nremoved by each demand, whatever the others remove:" if removed else "nothing")
+    typer.echo(
+        "\nremoved by each demand, whatever the others remove:"
+        if removed
+        else "\nno demand removes anything"
+    )
     for reason, builds in sorted(removed.items(), key=lambda item: -len(item[1])):
         typer.echo(f"  {reason}:")
         by_primitive: dict[str, list[str]] = {}
@@ -625,9 +629,9 @@ def _show(answer: "Answer", by: By, top: int, use: UseOptions, form: Form) -> No
         say(line)
     if rows[0]["secrets"].endswith("(claimed)"):
         first = rows[0]["primitive"]
-        say(
-            f"that {first} keeps its secrets is claimed; trials cannot tell: `joulemark leaks` does"
-        )
+        accelerated = choice.is_accelerated(chosen[0].build)
+        tells = "an accelerator is not followed" if accelerated else "`joulemark leaks` does"
+        say(f"that {first} keeps its secrets is claimed; trials cannot tell: {tells}")
     if padded:
         say(f"bytes: the smallest message that was measured of it and holds {asked_bytes}")
     if (cheaper := answer.leaking(by.value)) is not None:
@@ -700,7 +704,7 @@ def _life(answer: "Answer", by: By, use: UseOptions) -> dict[str, str]:
     if use.every is None:
         return {}
     first, board = answer.first(by.value), answer.question.board
-    idle = ModelMeter(board).idle
+    idle = ModelMeter(board, answer.question.clock).idle
     battery = Battery.of_mah(use.battery_mah, "--battery-mah")
     security_a = first.energy_j / board.supply_v.value / use.every
     asleep_s, both_s = (

@@ -378,7 +378,9 @@ def _result(
                 / seat.board.supply_v.value
                 / max(duration_s - seat.mote.start_s, 1e-12),
                 "grade": energy.grade,
-                "errors": bounds.of_board(seat.board, seat.mote.clock, energy.grade),
+                "errors": bounds.of_board(seat.board, seat.mote.clock, energy.grade)
+                if seat.mote.image is None
+                else bounds.of_program(seat.board, energy.grade),
                 "parts_mj": running.parts_mj(number),
             }
         )

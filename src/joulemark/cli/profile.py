@@ -120,7 +120,12 @@ def profile(
     else:
         profiled = window(program, description, operation, size)
     spending = profiled.spending(description)
-    errors = bounds.of_board(description, None, profiled.grade(description))
+    grade = profiled.grade(description)
+    errors = (
+        bounds.of_program(description, grade)
+        if operation is None
+        else bounds.of_board(description, None, grade)
+    )
     _print(profiled, description, top)
     typer.echo(f"errors, {errors}")
     if source_lines is not None:

@@ -47,7 +47,7 @@ class Emulated(BoardSession):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self.meter = ModelMeter(self.board)
+        self.meter = ModelMeter(self.board, self.job.firmware.clock)
         self._way = library().implementation(self.algorithm, job.firmware.implementation)
         self._is_accelerated = bool(self._way.accelerators)
         self._running: tuple[EmulatedBoard, Device] | None = None

@@ -21,10 +21,12 @@ class ModelMeter:
 
     Args:
         board: the board.
+        clock: the clock profile at which it idles; its default if none is given.
     """
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, clock: str | None = None) -> None:
         self._board = board
+        self._idle_hz = board.clock_profile(clock).hz
         self._quiescent = {name: board.wiring.quiescent(name) for name in board.wiring.devices}
         self._chip = chips.load_chip(board.chip)
         self._supply_v = board.supply_v.value
@@ -68,7 +70,7 @@ class ModelMeter:
         if not stated.whole_board:
             return Current(stated.ampere, stated.grade, stated.source)
         asleep = self._chip.power_states[1]
-        rest = self.current(asleep, self._board.clock_profile(None).hz)
+        rest = self.current(asleep, self._idle_hz)
         source = f"{stated.source}; less {asleep}: {rest.source}"
         added = max(stated.ampere - rest.ampere, 0.0)
         return Current(added, weakest([stated.grade, rest.grade]), source)
@@ -76,7 +78,7 @@ class ModelMeter:
     @property
     def idle(self) -> Current:
         """The board's current when it has nothing to do."""
-        return self.current(self._board.idle_state, self._board.clock_profile(None).hz)
+        return self.current(self._board.idle_state, self._idle_hz)
 
     def energy(self, times: Occupancy) -> Energy:
         """Return the energy drawn in these times."""

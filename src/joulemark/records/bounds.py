@@ -136,6 +136,12 @@ def of_board(board: Board, clock: str | None, grade: Grade | None = None) -> str
     return told if grade is None else f"{told}; energy: {of_grade(board, grade)}"
 
 
+def of_program(board: Board, grade: Grade | None = None) -> str:
+    """Return the same line for a program that is not this project's, and sets the clock itself."""
+    told = f"{board.name}: time {accuracy.of_program(board)}"
+    return told if grade is None else f"{told}; energy: {of_grade(board, grade)}"
+
+
 def of_grade(board: Board, grade: Grade) -> str:
     """Return what a board's energies rest on whose weakest current has this grade."""
     return _currents(grade, board.chip)

@@ -75,7 +75,7 @@ def write_power(
     html = page.render(
         "power.html.jinja",
         name=name,
-        errors=bounds.of_board(board, None, meter.energy(times).grade),
+        errors=bounds.of_program(board, meter.energy(times).grade),
         board=board,
         parts=[order[n] for n in drawing],
         data=page.packed(json.dumps(trace)),

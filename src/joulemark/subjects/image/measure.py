@@ -16,7 +16,7 @@ from joulemark.analysis.spending import ASLEEP, Spending
 from joulemark.campaign.case import Case, Conditions
 from joulemark.campaign.job import Point
 from joulemark.campaign.versions import project_commit
-from joulemark.catalogue import boards, chips
+from joulemark.catalogue import accuracy, boards, chips
 from joulemark.catalogue.boards import MCU, Board
 from joulemark.catalogue.surroundings import Points, named
 from joulemark.conduct import Means, Records, Task, Work, of_tasks
@@ -146,6 +146,7 @@ def _measure(case: ImageCase) -> Records:
     provenance = replace(
         on_board(case.board, case.board.default_clock, 0, project_commit()),
         image_digest=image.digest,
+        timing_note=accuracy.of_program(case.board),
     )
     notes = [*placing.unused(), *([parts.note] if parts.note else [])]
     quantities = list(_quantities(case, machine, parts))
