@@ -44,16 +44,24 @@ def test_a_file_has_times_and_values(tmp_path: Path) -> None:
     [
         ("temperature_c", "1e9", "1e+09 is no value that there is; give -273.15 to 1000: absolute"),
         ("temperature_c", "-300", "-300 is no value that there is; give -273.15"),
-        ("object_temperature_c", "20 - t", "give -273.15 to 1000"),
+        (
+            "object_temperature_c",
+            "20 - t",
+            "-580 is no value that there is, at 600 s; give -273.15",
+        ),
         ("humidity_percent", "101", "give 0 to 100"),
         ("light_lux", "-1", "give 0 to 1e+06"),
     ],
 )
 def test_what_cannot_be_is_refused(quantity: str, value: str, said: str) -> None:
     with pytest.raises(InputError) as error:
-        surroundings({quantity: value}, "--around", Path())
+        surroundings({quantity: value}, "--around", Path(), until_s=600)
     assert f"--around, {quantity}: " in str(error.value)
     assert said in str(error.value)
+
+
+def test_an_expression_may_be_anything_after_the_run() -> None:
+    assert surroundings({"x_c": "20 - t"}, "here", Path(), until_s=10)["x_c"][-1][1] < -3e9
 
 
 @pytest.mark.parametrize(

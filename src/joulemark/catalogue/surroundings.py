@@ -49,7 +49,7 @@ _NODES = (
 
 
 def surroundings(
-    given: Mapping[str, float | str], where: str, folder: Path, until_s: float = LEAST_S
+    given: Mapping[str, float | str], where: str, folder: Path, until_s: float = 0.0
 ) -> dict[str, Points]:
     """Return what surrounds a board, as the engine takes it.
 
@@ -58,7 +58,8 @@ def surroundings(
             the name of a .csv file with times in seconds and values.
         where: what an error names.
         folder: the folder that files are relative to.
-        until_s: how long the board runs.
+        until_s: how long the board runs, if that is known: an expression's values must be possible
+            until then. Later ones are worked out, and may be anything.
 
     Raises:
         InputError: a value is none of these.
@@ -68,9 +69,11 @@ def surroundings(
         of = f"{where}, {quantity}"
         if isinstance(value, str) and value.endswith(".csv"):
             found[quantity] = _of_file(folder / value)
+            _check(quantity, found[quantity], of)
         else:
             found[quantity] = _of_expression(str(value), of, max(until_s, LEAST_S))
-        _check(quantity, found[quantity], of)
+            seen = [point for point in found[quantity] if point[0] <= until_s * 1e12]
+            _check(quantity, seen, of)
     return found
 
 
@@ -98,12 +101,11 @@ def since(points: Points, start_ps: int) -> Points:
 def _check(quantity: str, points: Points, where: str) -> None:
     for unit, (least, most, why) in _LIMITS.items():
         if quantity.endswith(unit):
-            value = max(
-                (value * 1e-6 for _, value in points), key=lambda v: max(least - v, v - most)
-            )
-            if not least <= value <= most:
+            at, value = max(points, key=lambda p: max(least - p[1] * 1e-6, p[1] * 1e-6 - most))
+            if not least <= value * 1e-6 <= most:
                 mend = f"give {least:g} to {most:g}: {why}"
-                raise InputError(f"{value:g} is no value that there is", where, mend)
+                when = f", at {at * 1e-12:g} s" if at else ""
+                raise InputError(f"{value * 1e-6:g} is no value that there is{when}", where, mend)
 
 
 def _point(time_s: float, value: float, where: str) -> tuple[int, int]:
