@@ -28,6 +28,7 @@ __all__ = [
     "Network",
     "Phy",
     "PowerInterval",
+    "PowerTracks",
     "Profile",
     "SecretUse",
     "Secrets",
@@ -749,7 +750,7 @@ class PowerTracks:
     """Power states by part, of each mote: a dict[str, list[PowerInterval]], made when asked for."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, mote: int) -> dict[str, list[PowerInterval]]: ...
+    def __getitem__(self, mote: int, /) -> dict[str, list[PowerInterval]]: ...
 
 @final
 class Network:
